@@ -9,6 +9,7 @@ mod explore;
 mod fences;
 mod handwritten;
 mod lamport;
+mod limits;
 mod parameterised;
 mod rc20;
 mod reach;
@@ -39,6 +40,8 @@ pub enum Benchmark {
     Cluster(cluster::Arguments),
     /// Fences: the cheapest set for robustness, all minimal sets for safety
     Fences(fences::Arguments),
+    /// Limits of time and memory: how late answers are in every phase, and what they hold
+    Limits(limits::Arguments),
     /// Any number of threads: proofs by coverability, beside instances
     Parameterised(parameterised::Arguments),
     /// Robustness against release/acquire and RC20
@@ -62,6 +65,7 @@ pub fn run(Arguments { write, benchmark }: &Arguments) -> Result<()> {
         Benchmark::Cluster(arguments) => cluster::run(arguments),
         Benchmark::Explore(arguments) => explore::run(arguments),
         Benchmark::Fences(arguments) => fences::run(arguments),
+        Benchmark::Limits(arguments) => limits::run(arguments),
         Benchmark::Parameterised(arguments) => parameterised::run(arguments),
         Benchmark::Rc20(arguments) => rc20::run(arguments),
         Benchmark::Reach(arguments) => reach::run(arguments),
@@ -78,6 +82,7 @@ impl Benchmark {
             Benchmark::Cluster(_) => "cluster",
             Benchmark::Explore(_) => "explore",
             Benchmark::Fences(_) => "fences",
+            Benchmark::Limits(_) => "limits",
             Benchmark::Parameterised(_) => "parameterised",
             Benchmark::Rc20(_) => "rc20",
             Benchmark::Reach(_) => "reach",

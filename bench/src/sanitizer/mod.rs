@@ -5,7 +5,7 @@ mod ending;
 pub mod runs;
 
 use crate::measure::median;
-use alone::ended_alone;
+pub use alone::ended_alone;
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;

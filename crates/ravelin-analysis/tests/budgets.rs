@@ -66,7 +66,7 @@ fn program(text: &str) -> Program {
 /// Large in a way that makes some phase take long.
 fn large_programs() -> Vec<Program> {
     let mut stores = "static x; static y;\nthread p {\n".to_owned();
-    (0..400).for_each(|number| writeln!(stores, "x.store({}); let r{number} = y.load();", number % 7).expect("grows"));
+    (0..200).for_each(|number| writeln!(stores, "x.store({}); let r{number} = y.load();", number % 7).expect("grows"));
     stores.push_str("}\nthread q { y.store(1); let b = x.load(); }\nfinally never q.b == 3;\n");
     let values = "static x: 0..64; static y: 0..64;\n\
         thread p { let a; let b; loop { a = x.load(); b = y.load(); y.store((a * b + 1) & 63); } }\n\

@@ -36,6 +36,7 @@ mod serve;
 mod serve_browser;
 mod serving;
 mod signals;
+mod slow;
 mod spill;
 mod state_limits;
 mod streams;

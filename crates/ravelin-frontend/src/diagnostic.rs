@@ -4,7 +4,7 @@
 //! say what would be accepted. Rendering accepts any span over any text: spans are clipped to the text and to whole
 //! characters first, because a panic here would hide the very error that was to be shown.
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use ravelin_program::{Source, Span, ValidationError};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -94,6 +94,9 @@ pub(crate) fn tidy(diagnostics: &mut Vec<Diagnostic>, most: usize) {
     }
 }
 
+/// Bytes of text that are quoted for one diagnostic.
+const MOST_QUOTED: usize = 1 << 16;
+
 /// Shows diagnostics one after the other, each with the lines it speaks about.
 pub fn render(diagnostics: &[Diagnostic], source: &Source, color: bool) -> String {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
@@ -118,19 +121,35 @@ fn render_one(diagnostic: &Diagnostic, source: &Source, renderer: &Renderer) -> 
     let end = places.iter().map(|place| place.end).max().unwrap_or(0);
     // A place between two lines belongs to the one before.
     let (first, lines) = source.lines_around(start.saturating_sub(1), end + 1);
-    let begin = lines.start;
-    // The snippet needs at least one line to point at.
-    let text = if lines.is_empty() { "\n" } else { &whole[lines] };
-    let within = |place: &Range<usize>| {
-        let clipped = |at: usize| (at - begin).min(text.len());
-        clipped(place.start)..clipped(place.end)
+    let group = level.primary_title(diagnostic.message.as_str());
+    let far: Vec<String> = match lines.len() > MOST_QUOTED {
+        true => diagnostic.secondary.iter().filter_map(|(span, label)| told(source, *span, label)).collect(),
+        false => Vec::new(),
     };
-    let primary = AnnotationKind::Primary.span(within(&places[0])).label(diagnostic.label.as_deref());
-    let mut snippet = Snippet::source(text).line_start(first).path(source.name.as_str()).annotation(primary);
-    for (place, (_, label)) in places[1..].iter().zip(&diagnostic.secondary) {
-        snippet = snippet.annotation(AnnotationKind::Context.span(within(place)).label(label.as_str()));
-    }
-    let mut group = level.primary_title(diagnostic.message.as_str()).element(snippet);
+    let mut group = if lines.len() > MOST_QUOTED {
+        // What is this long, or this far apart, cannot be read side by side either.
+        let mut origin = Origin::path(source.name.as_str());
+        if let Some(position) = source.position(diagnostic.span) {
+            origin = origin.line(position.line).char_column(position.column);
+        }
+        let label = diagnostic.label.iter().map(String::as_str);
+        let notes = label.chain(far.iter().map(String::as_str)).map(|note| Level::NOTE.message(note));
+        notes.fold(group.element(origin), |group, note| group.element(note))
+    } else {
+        let begin = lines.start;
+        // The snippet needs at least one line to point at.
+        let text = if lines.is_empty() { "\n" } else { &whole[lines] };
+        let within = |place: &Range<usize>| {
+            let clipped = |at: usize| (at - begin).min(text.len());
+            clipped(place.start)..clipped(place.end)
+        };
+        let primary = AnnotationKind::Primary.span(within(&places[0])).label(diagnostic.label.as_deref());
+        let mut snippet = Snippet::source(text).line_start(first).path(source.name.as_str()).annotation(primary);
+        for (place, (_, label)) in places[1..].iter().zip(&diagnostic.secondary) {
+            snippet = snippet.annotation(AnnotationKind::Context.span(within(place)).label(label.as_str()));
+        }
+        group.element(snippet)
+    };
     for note in &diagnostic.notes {
         group = group.element(Level::NOTE.message(note.as_str()));
     }
@@ -138,6 +157,11 @@ fn render_one(diagnostic: &Diagnostic, source: &Source, renderer: &Renderer) -> 
         group = group.element(Level::HELP.message(help.as_str()));
     }
     renderer.render(&[group])
+}
+
+/// Another place in words.
+fn told(source: &Source, span: Span, label: &str) -> Option<String> {
+    source.position(span).map(|position| format!("{position}: {label}"))
 }
 
 /// The nearest range of whole characters inside the text.
@@ -156,6 +180,25 @@ fn clip(text: &str, span: Span) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_that_are_far_apart_are_named_and_not_quoted() {
+        let text = format!("first\n{}last\n", "line\n".repeat(MOST_QUOTED));
+        let end = text.len();
+        let diagnostic = Diagnostic::error(Span::new(end - 5, end - 1), "wrong")
+            .with_label("here")
+            .with_secondary(Span::new(1, 5), "there");
+        let shown = render(&[diagnostic], &Source::new("t", text), false);
+        assert!(shown.contains(&format!("t:{}:1", MOST_QUOTED + 2)), "{shown}");
+        assert!(shown.contains("here") && shown.contains("1:2: there") && !shown.contains("line"), "{shown}");
+    }
+
+    #[test]
+    fn a_diagnostic_shows_the_lines_it_speaks_about() {
+        let source = Source::new("t", "one\ntwo\nthree\nfour\n");
+        let shown = render(&[Diagnostic::error(Span::new(8, 13), "wrong")], &source, false);
+        assert!(shown.contains("t:3:1") && shown.contains("3 | three") && !shown.contains("four"), "{shown}");
+    }
 
     #[test]
     fn any_span_over_any_text_renders() {

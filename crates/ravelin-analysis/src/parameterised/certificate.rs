@@ -72,7 +72,11 @@ pub fn certify(
     let start = Instant::now();
     let mut proofs = Vec::new();
     let watch = Watch::new(budget, "making nets");
-    for (attacker, net) in nets(program, claim, &watch)? {
+    let nets = match nets(program, claim, &watch) {
+        Err(AnalysisError::Limit(_)) => return Ok(None),
+        nets => nets?,
+    };
+    for (attacker, net) in nets {
         let answer = cover(&net, budget.child(start, 0));
         let certificate = ravelin_nets::certify(&net, &answer).filter(|_| answer.verdict == CoverVerdict::Uncoverable);
         let Some(certificate) = certificate else { return Ok(None) };

@@ -48,8 +48,12 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, SpecError> {
         last_line = number + 1;
         let code = line.split('#').next().unwrap_or_default();
         let mut rest = code.trim_start();
+        // Counted on from the token before: a line may be the whole net.
+        let (mut counted, mut column) = (0, 1);
         while let Some(first) = rest.chars().next() {
-            let column = code[..code.len() - rest.len()].chars().count() + 1;
+            let begins = code.len() - rest.len();
+            column += code[counted..begins].chars().count();
+            counted = begins;
             let place = |message: String| SpecError { line: number + 1, column, message };
             let length_of =
                 |part: &str, in_word: fn(char) -> bool| part.find(|char| !in_word(char)).unwrap_or(part.len());

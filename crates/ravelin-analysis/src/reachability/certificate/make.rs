@@ -18,6 +18,13 @@ pub fn certify(
     program: &Program,
     question: &ReachabilityQuestion,
 ) -> Result<Option<ReachabilityCertificate>, AnalysisError> {
+    match prove(program, question) {
+        Err(AnalysisError::Limit(_)) => Ok(None),
+        proof => proof,
+    }
+}
+
+fn prove(program: &Program, question: &ReachabilityQuestion) -> Result<Option<ReachabilityCertificate>, AnalysisError> {
     let start = Instant::now();
     let watch = Watch::since(question.budget, "preparing the proof", start);
     let finite = Finite::new(program, &watch)?;

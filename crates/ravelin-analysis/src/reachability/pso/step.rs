@@ -57,6 +57,10 @@ impl StoreBuffers<'_> {
             let shape = self.parts[thread].get(part).shape.clone();
             for number in self.edges_into(thread, shape.control) {
                 let edge = &finite.threads[thread].edges[number as usize];
+                // Most edges are silent.
+                if matches!(edge.effect, EdgeEffect::Local | EdgeEffect::Store(_)) {
+                    continue;
+                }
                 let mut draft = draft.clone();
                 draft.shapes[thread] = shape.clone();
                 draft.shapes[thread].control = edge.from;
