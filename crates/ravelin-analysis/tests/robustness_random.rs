@@ -10,7 +10,7 @@ use ravelin_analysis::robustness::{
     robustness,
 };
 use ravelin_answer::InfeasibilityReason;
-use ravelin_explore::{Budget, Options};
+use ravelin_explore::{Budget, Options, Watch};
 use ravelin_machine::attack::query;
 use ravelin_program::{HardwareProgram, Model, Program};
 use ravelin_semantics::generate::{Config, Generator};
@@ -143,9 +143,10 @@ fn dismissed_attacks_are_infeasible() {
     fn wrong(program: &Program) -> Option<String> {
         let lowered = HardwareProgram::new(program);
         for model in [Model::Tso, Model::Pso] {
-            let mut facts = ProgramFacts::new(&lowered, model);
+            let watch = Watch::unlimited();
+            let mut facts = ProgramFacts::new(&lowered, model, &watch).expect("no limit");
             for attack in attacks_against(model, &lowered) {
-                let Some(reason) = facts.dismiss(attack) else { continue };
+                let Some(reason) = facts.dismiss(attack).expect("no limit") else { continue };
                 let options = Options { budget: Budget::unlimited().states(20_000), ..Options::default() };
                 match query(program, model, &[attack], &options) {
                     Ok(found) if found.found.is_some() => {
@@ -163,9 +164,10 @@ fn dismissed_attacks_are_infeasible() {
     check_all(&with_loops, 300, wrong);
     let own_values = |generator: &Generator, seed: u64| {
         let program = HardwareProgram::new(&generator.program(seed));
-        let mut facts = ProgramFacts::new(&program, Model::Tso);
+        let watch = Watch::unlimited();
+        let mut facts = ProgramFacts::new(&program, Model::Tso, &watch).expect("no limit");
         let attacks = attacks_against(Model::Tso, &program).into_iter();
-        attacks.filter(|&attack| facts.dismiss(attack) == Some(InfeasibilityReason::OwnValues)).count()
+        attacks.filter(|&attack| facts.dismiss(attack) == Ok(Some(InfeasibilityReason::OwnValues))).count()
     };
     let met: usize = (0..1_000).map(|seed| own_values(&with_loops, seed) + own_values(&loop_free, seed)).sum();
     assert!(met > 20, "only {met} attacks are kept off by the thread's own stores");

@@ -9,6 +9,7 @@
 //! some states, and so are all walks of a program together; past that every access is taken to be possible.
 
 use super::attack::{ends_attack, is_delayable, is_overtaking_load};
+use ravelin_explore::{Limit, Watch};
 use ravelin_program::{
     Address, Admission, BinaryOp, Domain, Expr, Instruction, LocId, Model, Program, RegId, ThreadId, TransitionId,
     Value,
@@ -27,6 +28,7 @@ pub(super) struct LoneWalks<'a> {
     /// By store: which transitions of its thread can overtake it; `None` if that took too long.
     known: HashMap<(ThreadId, TransitionId), Option<Vec<bool>>>,
     left: usize,
+    watch: &'a Watch<'a>,
 }
 
 /// Of registers and waiting stores, what is known. `None` is any value.
@@ -41,20 +43,20 @@ struct LoneState {
 struct Impossible;
 
 impl<'a> LoneWalks<'a> {
-    pub fn new(program: &'a Program, model: Model) -> LoneWalks<'a> {
-        LoneWalks { program, model, known: HashMap::new(), left: MOST_STATES_IN_ALL }
+    pub fn new(program: &'a Program, model: Model, watch: &'a Watch<'a>) -> LoneWalks<'a> {
+        LoneWalks { program, model, known: HashMap::new(), left: MOST_STATES_IN_ALL, watch }
     }
 
     /// Whether the access can come while the store is delayed, as far as is known.
-    pub fn can_overtake(&mut self, thread: ThreadId, store: TransitionId, access: TransitionId) -> bool {
+    pub fn can_overtake(&mut self, thread: ThreadId, store: TransitionId, access: TransitionId) -> Result<bool, Limit> {
         if !self.known.contains_key(&(thread, store)) {
-            let found = self.walk(thread, store);
+            let found = self.walk(thread, store)?;
             self.known.insert((thread, store), found);
         }
-        self.known[&(thread, store)].as_ref().is_none_or(|possible| possible[access.0])
+        Ok(self.known[&(thread, store)].as_ref().is_none_or(|possible| possible[access.0]))
     }
 
-    fn walk(&mut self, thread: ThreadId, store: TransitionId) -> Option<Vec<bool>> {
+    fn walk(&mut self, thread: ThreadId, store: TransitionId) -> Result<Option<Vec<bool>>, Limit> {
         let code = &self.program.threads[thread.0];
         let mut possible = vec![false; code.transitions.len()];
         let start = LoneState {
@@ -63,14 +65,15 @@ impl<'a> LoneWalks<'a> {
             waiting: BTreeMap::new(),
         };
         // The store itself always waits; under PSO no other cell is followed.
-        let Ok(first) = self.step(thread, &start, store, true) else { return Some(possible) };
+        let Ok(first) = self.step(thread, &start, store, true) else { return Ok(Some(possible)) };
         let mut seen = HashSet::from([first.clone()]);
         let mut open = vec![first];
         while let Some(state) = open.pop() {
             if seen.len() > MOST_STATES || self.left == 0 {
-                return None;
+                return Ok(None);
             }
             self.left -= 1;
+            self.watch.steps(16)?;
             for (id, transition) in code.outgoing(state.location) {
                 possible[id.0] |= self.overtakes(&state, &transition.instruction);
                 if let Ok(next) = self.step(thread, &state, id, self.model != Model::Pso)
@@ -80,7 +83,7 @@ impl<'a> LoneWalks<'a> {
                 }
             }
         }
-        Some(possible)
+        Ok(Some(possible))
     }
 
     /// Whether an instruction can overtake the delayed store in this state: it accesses a cell without a waiting store.

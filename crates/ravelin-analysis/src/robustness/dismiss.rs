@@ -58,7 +58,7 @@ impl<'a> ProgramFacts<'a> {
     pub fn new(program: &'a HardwareProgram, model: Model, watch: &'a Watch<'a>) -> Result<ProgramFacts<'a>, Limit> {
         let footprints = footprints(program, watch)?;
         let contests = contests(program, &footprints, watch)?;
-        let (ahead, ways_back, alone) = (None, HashMap::new(), LoneWalks::new(program, model));
+        let (ahead, ways_back, alone) = (None, HashMap::new(), LoneWalks::new(program, model, watch));
         Ok(ProgramFacts { program, contests, footprints, ahead, ways_back, alone, model, watch })
     }
 
@@ -115,7 +115,7 @@ impl<'a> ProgramFacts<'a> {
         if !leads_back {
             return Ok(Some(InfeasibilityReason::NoWayBack));
         }
-        let follows = self.alone.can_overtake(attack.thread, attack.store, attack.load);
+        let follows = self.alone.can_overtake(attack.thread, attack.store, attack.load)?;
         Ok((!follows).then_some(InfeasibilityReason::OwnValues))
     }
 

@@ -78,9 +78,9 @@ pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> R
             }));
         }
         let searched = match plan.columns().div_ceil(64) {
-            words if words <= WIDTHS[0] => search::<{ WIDTHS[0] }>(&machine, plan, settings, left, &watch),
-            words if words <= WIDTHS[1] => search::<{ WIDTHS[1] }>(&machine, plan, settings, left, &watch),
-            _ => search::<{ WIDTHS[2] }>(&machine, plan, settings, left, &watch),
+            words if words <= WIDTHS[0] => search::<{ WIDTHS[0] }>(&machine, plan, settings, &watch),
+            words if words <= WIDTHS[1] => search::<{ WIDTHS[1] }>(&machine, plan, settings, &watch),
+            _ => search::<{ WIDTHS[2] }>(&machine, plan, settings, &watch),
         };
         Ok(match searched? {
             MonitorAttempt::Done(search) => {
