@@ -26,6 +26,9 @@ pub struct Arguments {
     /// Most threads of the families
     #[arg(long, default_value_t = 5)]
     family_threads: usize,
+    /// Folders with files (.rav, or .txt of Trencher and Persist) about which every engine is to be asked, too
+    #[arg(long, value_name = "FOLDER")]
+    folder: Vec<PathBuf>,
     /// How often each question is asked; the median counts
     #[arg(long, default_value_t = REPETITIONS, value_parser = repetitions())]
     repetitions: usize,
@@ -46,7 +49,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     table_2(arguments)?;
     growth(arguments)?;
     engines(arguments)?;
-    families(arguments.family_threads, arguments.repetitions)?;
+    families(arguments.family_threads, &arguments.folder, arguments.repetitions)?;
     if let Some(folder) = &arguments.trencher {
         trencher(folder, arguments)?;
     }
