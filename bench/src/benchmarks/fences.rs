@@ -1,4 +1,4 @@
-//! What fences cost to find: the programs of two papers in our versions, and, if somebody has them, the files of Trencher and Memorax.
+//! What fences cost to find: the programs of two papers in our versions, and optionally the files of Trencher and Memorax.
 
 use crate::command::made_by;
 use crate::families::Family;

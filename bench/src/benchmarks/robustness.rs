@@ -1,5 +1,5 @@
 //! What robustness costs: the programs of Table 2 of the ESOP paper in our versions, how the search grows with the number of threads,
-//! the engines side by side, families of programs, and, if somebody has them, the files of Trencher.
+//! the engines side by side, families of programs, and optionally the files of Trencher.
 
 use super::robustness_families::families;
 use crate::command::made_by;

@@ -1,6 +1,6 @@
 //! Families of programs that grow with the number of their threads, as texts in `.rav`: mutual exclusion from the
 //! literature, double-checked locking and a seqlock. None has fences, and threads come back for ever unless a family says
-//! otherwise, so each is what somebody would write who thinks of sequential consistency.
+//! otherwise, so each is what one writes with sequential consistency in mind.
 //!
 //! One file per family, each with a function `text`.
 
