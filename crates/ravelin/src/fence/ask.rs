@@ -13,6 +13,7 @@ use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness}
 use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_explore::Budget;
 use ravelin_program::{Model, Program, SeqCstReading};
+use std::time::Instant;
 
 pub(crate) enum RepairQuestion<'a> {
     Hardware(FenceQuestion<'a>),
@@ -47,6 +48,7 @@ impl<'a> RepairQuestion<'a> {
 
     pub fn ask(&self, program: &Program, task: &Task, explain: bool) -> Result<FenceResult, AnalysisError> {
         let Task { sites, offers, .. } = task;
+        let start = Instant::now();
         let (answer, seq_cst) = match self {
             RepairQuestion::Hardware(question) => (fences(program, sites, offers, question)?, None),
             RepairQuestion::C11(question) => fence_answer(strengthen(program, sites, offers, question)?),
@@ -55,9 +57,16 @@ impl<'a> RepairQuestion<'a> {
         if let Some(set) = answer.sets.first().filter(|_| explain) {
             for &offer in &set.offers {
                 let trouble = match self {
-                    RepairQuestion::Hardware(question) => without(program, sites, offers, set, offer, question)?,
-                    RepairQuestion::C11(question) => strengthen_without(program, sites, offers, set, offer, question)?
-                        .map(|violation| Trouble::C11(Box::new(violation))),
+                    RepairQuestion::Hardware(question) => {
+                        let rest = FenceQuestion { budget: question.budget.child(start, 0), ..*question };
+                        without(program, sites, offers, set, offer, &rest)?
+                    }
+                    RepairQuestion::C11(question) => {
+                        let robust = C11Question { budget: question.robust.budget.child(start, 0), ..question.robust };
+                        let rest = StrengthenQuestion { robust, ..*question };
+                        strengthen_without(program, sites, offers, set, offer, &rest)?
+                            .map(|violation| Trouble::C11(Box::new(violation)))
+                    }
                 };
                 needed.push((offer, trouble));
             }

@@ -139,7 +139,6 @@ impl<'a> Fence<'a> {
     pub fn run(self) -> Result<Answer, Error> {
         let start = Instant::now();
         let program = &self.program.program;
-        let question = self.question();
         let (task, FenceResult { answer: found, seq_cst, needed }) = self.find()?;
         if let (Some(reason), SynthesisOutcome::NoSet(_) | SynthesisOutcome::WrongUnderSc(_)) =
             (&task.not_expressible, &found.outcome)
@@ -162,7 +161,9 @@ impl<'a> Fence<'a> {
         if let Some(choices) = choices.filter(|_| !self.plan.apart) {
             let changed = task.text(&choices)?;
             if changed != self.program.text() {
-                answer.checked = Some(repaired_text::check(self.program, &changed, &question)?);
+                // Within what is left: a set that was found is worth more than the check of its text.
+                let rest = Fence { budget: self.budget.child(start, 0), ..self.clone() };
+                answer.checked = Some(repaired_text::check(self.program, &changed, &rest.question())?);
             }
             answer.diff = Some(repaired_text::diff(self.program.name(), self.program.text(), &changed));
             answer.repaired = Some(changed);
