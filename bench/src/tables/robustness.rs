@@ -64,7 +64,7 @@ const REASONS: [DifferenceReason; 8] = [
                     ("I", "40", "45"),
                     ("RQ", "40", "30"),
                     ("NR1", "16", "26"),
-                    ("NR2", "14", "4"),
+                    ("NR2", "8", "4"),
                 ],
             },
         ],
@@ -128,10 +128,10 @@ const REASONS: [DifferenceReason; 8] = [
     },
     DifferenceReason {
         excuses: &[
-            Excuse { row: "Peterson (non-robust)", numbers: &[("NR1", "0", "2"), ("NR2", "4", "12")] },
+            Excuse { row: "Peterson (non-robust)", numbers: &[("NR1", "0", "2"), ("NR2", "0", "12")] },
             Excuse { row: "Dekker (non-robust)", numbers: &[("NR1", "0", "12"), ("NR2", "8", "28")] },
-            Excuse { row: "Lamport (non-robust)", numbers: &[("NR2", "3", "15")] },
-            Excuse { row: "NBW2 (non-robust)", numbers: &[("NR1", "6", "9"), ("NR2", "3", "5")] },
+            Excuse { row: "Lamport (non-robust)", numbers: &[("NR2", "0", "15")] },
+            Excuse { row: "NBW2 (non-robust)", numbers: &[("NR1", "6", "9"), ("NR2", "0", "5")] },
             Excuse { row: "Parker (non-robust)", numbers: &[("NR2", "0", "1")] },
         ],
         why: "attacks on the store's own cell, and others that cannot close a cycle, need no search here (*free*); and the queries of fence insertion are not among ours.",

@@ -5,6 +5,7 @@ use super::numbers::{counted, grouped};
 use super::run::explored;
 use super::table::TextTable;
 use crate::{EndState, FinalStates};
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// The answer to `states`.
@@ -40,14 +41,9 @@ pub fn final_states(answer: &FinalStates, style: Style) -> String {
 
 fn state_table(states: &[EndState], with_locations: bool, style: Style) -> String {
     let Some(first) = states.first() else { return String::new() };
-    let mut cells: Vec<String> = Vec::new();
-    for state in states {
-        for (name, _) in &state.memory {
-            if !cells.contains(name) {
-                cells.push(name.clone());
-            }
-        }
-    }
+    let mut seen = HashSet::new();
+    let names = states.iter().flat_map(|state| &state.memory).map(|(name, _)| name.as_str());
+    let cells: Vec<&str> = names.filter(|name| seen.insert(*name)).collect();
     let mut table = TextTable::new(&[]);
     let mut heading = Vec::new();
     for thread in &first.threads {
@@ -56,7 +52,7 @@ fn state_table(states: &[EndState], with_locations: bool, style: Style) -> Strin
         }
         heading.extend(thread.registers.iter().map(|(register, _)| format!("{}.{register}", thread.thread)));
     }
-    heading.extend(cells.iter().cloned());
+    heading.extend(cells.iter().map(|&cell| cell.to_owned()));
     table.row(heading);
     for state in states {
         let mut row = Vec::new();
@@ -66,10 +62,8 @@ fn state_table(states: &[EndState], with_locations: bool, style: Style) -> Strin
             }
             row.extend(thread.registers.iter().map(|(_, value)| value.to_string()));
         }
-        for cell in &cells {
-            let value = state.memory.iter().find(|(name, _)| name == cell).map_or(0, |(_, value)| *value);
-            row.push(value.to_string());
-        }
+        let values: HashMap<&str, _> = state.memory.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        row.extend(cells.iter().map(|cell| values.get(cell).copied().unwrap_or(0).to_string()));
         match state.beyond_sc {
             Some(true) => row.push(style.paint("1;31", "not sc")),
             None => row.push("not known whether sc".to_owned()),
