@@ -116,15 +116,18 @@ fn a_process_that_dies_is_noticed() {
     let detour = Hosts::parse(&format!("{}\n{}", relay.local_addr().unwrap(), hosts.addresses[1])).unwrap();
     let start = Instant::now();
     std::thread::scope(|scope| {
-        let first = scope.spawn(|| {
-            let links = meet(&hosts, 0, 7).unwrap();
+        let (met, is_met) = std::sync::mpsc::channel();
+        let first_met = met.clone();
+        let hosts = &hosts;
+        let first = scope.spawn(move || {
+            let links = meet(hosts, 0, 7).unwrap();
             links.exchange(vec![Vec::new(); 2]).unwrap();
+            first_met.send(()).unwrap();
             let result = links.exchange(vec![Vec::new(), vec![1, 2, 3]]);
             // Also when nothing can be said any more, dropping ends.
             drop(links);
             result
         });
-        let (met, is_met) = std::sync::mpsc::channel();
         let (cut, is_cut) = std::sync::mpsc::channel();
         let second = scope.spawn(move || {
             let links = meet(&detour, 1, 7).unwrap();
@@ -147,6 +150,8 @@ fn a_process_that_dies_is_noticed() {
         ] {
             scope.spawn(move || std::io::copy(&mut from, &mut to));
         }
+        // Both: what one of them sent may still be on its way when the other one has its answer.
+        is_met.recv().unwrap();
         is_met.recv().unwrap();
         for stream in [&caller, &listener] {
             stream.shutdown(std::net::Shutdown::Both).unwrap();
