@@ -2,6 +2,7 @@
 //! small number of threads; and the same automaton by hand, location by location.
 
 use super::handwritten::HandwrittenModel;
+use crate::families::lamport;
 
 #[derive(Clone, Copy)]
 pub struct Lamport {
@@ -20,31 +21,7 @@ impl Lamport {
     }
 
     pub fn text(&self) -> String {
-        let threads = self.threads;
-        format!(
-            "const N = {threads};
-static x: 0..=N;
-static y: 0..=N;
-
-thread p[me in 1..=N] {{
-    loop {{
-        x.store(me);
-        if y.load() != 0 {{
-            continue;
-        }}
-        y.store(me);
-        if x.load() == me {{
-            break;
-        }}
-        assume(y.load() != me);
-    }}
-    @critical;
-    y.store(0);
-}}
-
-never 2 of p@critical;
-"
-        )
+        format!("{}\nnever 2 of p@critical;\n", lamport::text(self.threads as usize))
     }
 
     fn shift(&self, thread: u64) -> u64 {

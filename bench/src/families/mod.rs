@@ -8,7 +8,7 @@ mod bakery;
 mod burns;
 mod dijkstra;
 mod double_checked_locking;
-mod lamport;
+pub mod lamport;
 mod partial_dekker;
 mod peterson;
 mod seqlock;

@@ -111,12 +111,12 @@ impl<'a> Budget<'a> {
         self
     }
 
-    /// Whether somebody asked to stop.
+    /// Whether the flag asks to stop.
     pub fn is_stopped(self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
-    /// Why it is time to end, if it is: somebody asked to stop, or the time is over.
+    /// Why it is time to end, if it is: the flag asks to stop, or the time is over.
     pub fn late(self, start: Instant) -> Option<Limit> {
         if self.is_stopped() {
             return Some(Limit::Stopped);

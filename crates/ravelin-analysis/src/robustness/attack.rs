@@ -47,16 +47,25 @@ pub fn attacks_against(model: Model, program: &HardwareProgram) -> Vec<Attack> {
     }
 }
 
-/// How many pairs of a store and an access [`attacks_against`] would make, to be asked before it is.
+/// How many pairs of a store and an access [`attacks_against`] would make at most, to be asked before it is.
 pub(crate) fn count_attacks(program: &HardwareProgram) -> usize {
-    let of = |thread: &ravelin_program::Thread| {
+    count_pairs(program, |stores, loads| stores.saturating_mul(stores.saturating_add(loads)))
+}
+
+/// How many [`attacks`] makes.
+pub(crate) fn count_tso_attacks(program: &HardwareProgram) -> usize {
+    count_pairs(program, usize::saturating_mul)
+}
+
+/// The sum over threads, from the numbers of stores and loads.
+fn count_pairs(program: &Program, of: fn(usize, usize) -> usize) -> usize {
+    let in_thread = |thread: &ravelin_program::Thread| {
         let number = |pick: fn(&Instruction) -> bool| {
             thread.transitions.iter().filter(|transition| pick(&transition.instruction)).count()
         };
-        let (stores, loads) = (number(is_delayable), number(is_overtaking_load));
-        stores.saturating_mul(stores.saturating_add(loads))
+        of(number(is_delayable), number(is_overtaking_load))
     };
-    program.threads.iter().map(of).fold(0, usize::saturating_add)
+    program.threads.iter().map(in_thread).fold(0, usize::saturating_add)
 }
 
 fn pairs(program: &Program, overtakes: fn(&Instruction) -> bool) -> Vec<Attack> {

@@ -13,7 +13,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 /// However many threads delay stores, one with as few delays as possible does not delay this store past this access: either it
-/// cannot, or what is overtaken is nobody else's business, so the store could as well have come before it (Lemmas 5 and 7).
+/// cannot, or what is overtaken concerns no other thread, so the store could as well have come before it (Lemmas 5 and 7).
 pub(super) fn makes_delay_pointless(reason: InfeasibilityReason) -> bool {
     !matches!(reason, InfeasibilityReason::StoreUncontested | InfeasibilityReason::NoWayBack)
 }

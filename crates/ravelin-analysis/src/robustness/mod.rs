@@ -18,8 +18,8 @@ mod name;
 mod triangular;
 mod witness;
 
-pub(crate) use attack::count_attacks;
 pub use attack::{Attack, attacks, attacks_against, ends_attack, is_delayable, is_overtaking_load};
+pub(crate) use attack::{count_attacks, count_tso_attacks};
 pub(crate) use check::MOST_ATTACKS;
 pub use check::{
     AttackFate, JudgedAttack, RobustnessAnswer, RobustnessEffort, RobustnessEngine, RobustnessQuestion, robustness,

@@ -11,11 +11,13 @@
 
 use super::delays::Delays;
 use super::extend::{ExtendedProgram, OriginalEffect, Use, extend};
-use crate::robustness::{Attack, ProgramFacts, attacks, ends_attack, is_delayable, is_overtaking_load};
+use crate::robustness::{
+    Attack, ProgramFacts, attacks, count_tso_attacks, ends_attack, is_delayable, is_overtaking_load,
+};
 use crate::{AnalysisError, InternalError};
 use ravelin_explore::{Limit, Options, Watch};
 use ravelin_machine::attack::{AttackResult, AttackRun, Extent, FIRST_SHARE, WitnessPart, hunt};
-use ravelin_program::{HardwareProgram, Instruction, LocId, Model, Program, Thread, ThreadId, TransitionId};
+use ravelin_program::{HardwareProgram, LocId, Model, Program, Thread, ThreadId, TransitionId};
 use ravelin_semantics::Action;
 use std::collections::HashSet;
 use std::time::Instant;
@@ -51,14 +53,7 @@ impl<'a> Oracle<'a> {
     pub fn new(program: &'a HardwareProgram, watch: &Watch) -> Result<Oracle<'a>, Limit> {
         let mut facts = ProgramFacts::new(program, Model::Tso, watch)?;
         // Listed only if there is room for the list.
-        let of = |thread: &Thread| {
-            let number = |pick: fn(&Instruction) -> bool| {
-                thread.transitions.iter().filter(|transition| pick(&transition.instruction)).count()
-            };
-            number(is_delayable).saturating_mul(number(is_overtaking_load))
-        };
-        let pairs = program.threads.iter().map(of).fold(0, usize::saturating_add);
-        watch.hold(pairs.saturating_mul(size_of::<Attack>()))?;
+        watch.hold(count_tso_attacks(program).saturating_mul(size_of::<Attack>()))?;
         let mut contested = HashSet::new();
         for attack in attacks(program) {
             if facts.dismiss(attack)?.is_none() {
