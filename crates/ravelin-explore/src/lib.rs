@@ -29,6 +29,7 @@
 //! assert_eq!(space.path(space.findings[0].state).len(), 19); // nine steps each, and the start
 //! ```
 
+mod any;
 mod barrier;
 mod budget;
 mod checkpoint;

@@ -10,6 +10,7 @@
 //! shards elsewhere. All take part in the same rounds, also those that have nothing left to expand. Only the order is not kept, so the
 //! paths depend on the number of processes and workers.
 
+use crate::any::AnySystem;
 use crate::barrier::Barrier;
 use crate::budget::Budget;
 use crate::checkpoint::{Checkpoint, CheckpointStart, ExternalFailure, Totals};
@@ -69,7 +70,7 @@ pub enum Until {
 
 /// Explores a system from its initial states.
 pub fn explore<S: System>(system: &S, options: &Options) -> Space<S::Interrupt> {
-    explore_until(system, options, None)
+    explore_any(&AnySystem::new(system), options, None)
 }
 
 /// Explores a system in stages, in the memory of this process. As soon as there are more states than the stage permits,
@@ -83,20 +84,20 @@ pub fn explore_in_stages<S: System>(
     look: &mut dyn FnMut(&Space<S::Interrupt>) -> Option<u64>,
 ) -> Space<S::Interrupt> {
     let options = Options { budget: options.budget.in_memory(), ..*options };
-    explore_until(system, &options, Some(Stages { size: first, look }))
+    explore_any(&AnySystem::new(system), &options, Some(Stages { size: first, look }))
 }
 
 /// When to have a look at an exploration, and how.
-struct Stages<'a, I> {
+pub(crate) struct Stages<'a, I> {
     size: u64,
     look: &'a mut dyn FnMut(&Space<I>) -> Option<u64>,
 }
 
-fn explore_until<S: System>(
-    system: &S,
+pub(crate) fn explore_any<I: Send>(
+    system: &AnySystem<I>,
     options: &Options,
-    mut stages: Option<Stages<S::Interrupt>>,
-) -> Space<S::Interrupt> {
+    mut stages: Option<Stages<I>>,
+) -> Space<I> {
     let Budget { workers, storage: beyond, .. } = options.budget;
     let workers = workers.clamp(1, MOST_WORKERS);
     let team = Team::new(beyond.peers, workers);
@@ -104,7 +105,7 @@ fn explore_until<S: System>(
         return spill::explore(system, options, directory);
     }
     let in_order = team.is_alone() && workers > 1;
-    let mut shards: Vec<Shard<S>> =
+    let mut shards: Vec<Shard<AnySystem<I>>> =
         (0..workers).map(|local| Shard::new(system, team.first() + local, team.shards(), in_order)).collect();
     let begun =
         beyond.checkpoints.map(|checkpoints| Checkpoint::begin(checkpoints, system, options.until, &team, &mut shards));

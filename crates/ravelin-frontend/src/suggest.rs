@@ -2,6 +2,11 @@
 
 /// The candidate that was most likely meant, if one is near enough.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_of(name, &mut candidates.into_iter())
+}
+
+/// The same, compiled once.
+fn nearest_of<'a>(name: &str, candidates: &mut dyn Iterator<Item = &'a str>) -> Option<&'a str> {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() > 64 {
         return None;

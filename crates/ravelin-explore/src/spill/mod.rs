@@ -18,6 +18,7 @@ mod shard;
 #[cfg(test)]
 mod tests;
 
+use crate::any::AnySystem;
 use crate::budget::Budget;
 use crate::files::{Directory, StorageError};
 use crate::limits::Limit;
@@ -25,6 +26,7 @@ use crate::search::{self as in_memory, Options};
 use crate::space::{End, Space};
 use crate::storage::Storage;
 use crate::system::System;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -42,11 +44,11 @@ pub(crate) struct Tuning {
 }
 
 /// Explores a system; what does not fit into the memory limit goes to files in a new directory inside `directory`.
-pub(crate) fn explore<S: System>(system: &S, options: &Options, directory: &Path) -> Space<S::Interrupt> {
+pub(crate) fn explore<I: Send>(system: &AnySystem<I>, options: &Options, directory: &Path) -> Space<I> {
     explore_tuned(system, options, directory, Tuning::default())
 }
 
-fn explore_tuned<S: System>(system: &S, options: &Options, directory: &Path, tuning: Tuning) -> Space<S::Interrupt> {
+fn explore_tuned<I: Send>(system: &AnySystem<I>, options: &Options, directory: &Path, tuning: Tuning) -> Space<I> {
     let start = Instant::now();
     let memory = options.budget.limits.memory.unwrap_or(DEFAULT_MEMORY);
     // First of all, so that nobody waits for an hour to hear that nothing can be written.
@@ -57,7 +59,7 @@ fn explore_tuned<S: System>(system: &S, options: &Options, directory: &Path, tun
     // Half, because memory that was used and is free again is not always given back before more is asked for.
     let beyond = Storage { spill: None, checkpoints: None, ..options.budget.storage };
     let budget = Budget { storage: beyond, ..options.budget }.memory(memory / 2);
-    let space = in_memory::explore(system, &Options { budget, ..*options });
+    let space = in_memory::explore_any(system, &Options { budget, ..*options }, None);
     if !matches!(space.end, End::Limit(Limit::Memory(_))) {
         return space;
     }

@@ -1,6 +1,7 @@
 //! The spilling search against the one in memory, on graphs that look random, with so little memory that everything goes to disk.
 
 use super::{Tuning, explore_tuned};
+use crate::any::AnySystem;
 use crate::budget::Budget;
 use crate::limits::Limit;
 use crate::search::{Options, Until, explore};
@@ -105,7 +106,7 @@ fn options(memory: u64, workers: usize, until: Until) -> Options<'static> {
 }
 
 fn spilled(system: &Jumble, options: &Options, tuning: Tuning, place: &Path) -> Space<u64> {
-    explore_tuned(system, options, place, tuning)
+    explore_tuned(&AnySystem::new(system), options, place, tuning)
 }
 
 /// The path consists of steps of the system.
@@ -281,7 +282,9 @@ fn a_panic_in_a_worker_ends_the_search_instead_of_hanging_it() {
     let place = TestDirectory::new();
     let caught = std::panic::catch_unwind(|| {
         let options = options(0, 2, Until::Exhausted);
-        explore_tuned(&Panics(Jumble::new(5, 60_000)), &options, &place.0, Tuning::default()).statistics.states
+        explore_tuned(&AnySystem::new(&Panics(Jumble::new(5, 60_000))), &options, &place.0, Tuning::default())
+            .statistics
+            .states
     });
     assert!(caught.is_err());
     assert!(place.is_empty());
