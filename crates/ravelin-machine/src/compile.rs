@@ -184,6 +184,20 @@ pub(crate) struct CompiledGoal {
 impl Machine {
     /// Compiles a program. The watch counts what the machine holds.
     pub fn new(program: &Program, settings: Settings, growth: &Growth, watch: &Watch) -> Result<Machine, BuildError> {
+        if settings.model.is_c11() {
+            return Err(BuildError::NotHardware(settings.model));
+        }
+        Machine::compile(program, settings, growth, watch)
+    }
+
+    /// The same under every model. Under ra and rc20 the machine's memory is that of SC; what a step reads there, and what it means
+    /// for other threads, is up to [`crate::messages`].
+    pub(crate) fn compile(
+        program: &Program,
+        settings: Settings,
+        growth: &Growth,
+        watch: &Watch,
+    ) -> Result<Machine, BuildError> {
         if let Some(thread) = program.threads.iter().find(|thread| thread.copies == ravelin_program::Copies::Any) {
             return Err(BuildError::AnyNumberOfCopies(thread.name.clone()));
         }
@@ -196,14 +210,11 @@ impl Machine {
                 return Err(BuildError::HavocTooLarge(thread.name.clone()));
             }
         }
-        if settings.model.is_c11() {
-            return Err(BuildError::NotHardware(settings.model));
-        }
         if settings.buffer > MOST_BUFFERED {
             return Err(BuildError::BufferTooLarge(settings.buffer));
         }
         // C11 orders mean what they say to a monitor; to all others, what hardware makes of them.
-        let program = if settings.purpose == Purpose::Monitor {
+        let program = if settings.purpose == Purpose::Monitor || settings.model.is_c11() {
             program.clone()
         } else {
             HardwareProgram::new(program).into_inner()
@@ -303,7 +314,7 @@ impl Machine {
 
 /// Entries for each thread's buffer: the bound, or fewer if the thread can never have as many stores pending.
 fn buffer_capacities(program: &Program, settings: Settings, watch: &Watch) -> Result<Vec<usize>, Limit> {
-    if settings.model == Model::Sc {
+    if !settings.model.is_buffered() {
         return Ok(vec![0; program.threads.len()]);
     }
     program
@@ -525,7 +536,7 @@ impl Compile<'_> {
             Instruction::Lock(address) => {
                 StepOp::BlockingCas { place: place(address), expected: Code::Const(0), new: Code::Const(1) }
             }
-            Instruction::Fence(_) if self.settings.model == Model::Sc && !attacked => StepOp::Nop,
+            Instruction::Fence(_) if !self.settings.model.is_buffered() && !attacked => StepOp::Nop,
             Instruction::Fence(Order::SeqCst) => StepOp::Drain,
             Instruction::Fence(order) if pso && order.is_release() => StepOp::Marker,
             Instruction::Fence(_) => StepOp::Nop,

@@ -133,13 +133,7 @@ impl System for Machine {
     }
 
     fn expand(&self, state: &[u64], scratch: &mut ExpandScratch, sink: &mut Sink) -> Result<(), Overflow> {
-        if self.purpose() == Purpose::Goals && self.may_violate(state) {
-            for goal in 0..self.goals.len() {
-                if self.violates(goal, state) {
-                    sink.report(self.report_number(ReportNumber::Goal(goal)));
-                }
-            }
-        }
+        self.report_goals(state, sink);
         if self.settings.reductions.partial_order
             && self.layout.bus.is_none()
             && self.threads.len() > 1
@@ -158,15 +152,31 @@ impl System for Machine {
             any |= moved.any || !scratch.found.is_empty();
             self.give_away(scratch, sink);
         }
-        if self.purpose() == Purpose::Finals && !any {
-            let report = if self.is_final(state) { ReportNumber::Final } else { ReportNumber::Stuck };
-            sink.report(self.report_number(report));
-        }
+        self.report_end(state, !any, sink);
         Ok(())
     }
 }
 
 impl Machine {
+    /// Reports the goals that a state violates.
+    pub(crate) fn report_goals(&self, state: &[u64], sink: &mut Sink) {
+        if self.purpose() == Purpose::Goals && self.may_violate(state) {
+            for goal in 0..self.goals.len() {
+                if self.violates(goal, state) {
+                    sink.report(self.report_number(ReportNumber::Goal(goal)));
+                }
+            }
+        }
+    }
+
+    /// Reports a state in which nothing can move.
+    pub(crate) fn report_end(&self, state: &[u64], nothing_moves: bool, sink: &mut Sink) {
+        if self.purpose() == Purpose::Finals && nothing_moves {
+            let report = if self.is_final(state) { ReportNumber::Final } else { ReportNumber::Stuck };
+            sink.report(self.report_number(report));
+        }
+    }
+
     /// The initial states after the local steps of every thread; or what does not fit.
     pub(crate) fn fused_initial_states(&self, emit: &mut dyn FnMut(&[u64])) -> Result<(), Overflow> {
         let mut scratch = self.scratch();
@@ -282,7 +292,7 @@ impl Machine {
         Ok(())
     }
 
-    fn report_trouble(&self, thread: usize, step: usize, outcome: StepOutcome, sink: &mut Sink) {
+    pub(crate) fn report_trouble(&self, thread: usize, step: usize, outcome: StepOutcome, sink: &mut Sink) {
         match outcome {
             StepOutcome::CutOff => sink.cut_off(),
             StepOutcome::AssertFailed if self.purpose() == Purpose::Goals => {

@@ -52,12 +52,14 @@ pub(crate) fn fusible_locations(
         Instruction::Store { order, .. } if orders && order.is_release() => false,
         Instruction::Unlock(_) if orders => false,
         Instruction::Load { address, .. } => is_private(address),
-        Instruction::Store { address, .. } if settings.model == Model::Sc => is_private(address),
-        Instruction::Unlock(address) if settings.model == Model::Sc => is_private(address),
+        Instruction::Store { address, .. } if !settings.model.is_buffered() => is_private(address),
+        Instruction::Unlock(address) if !settings.model.is_buffered() => is_private(address),
         Instruction::Store { .. } | Instruction::Unlock(_) => !observed.memory(),
         // A fence ends an attack, so the states before and after it are distinguished.
         Instruction::Fence(order) => match settings.purpose {
             Purpose::Attacks(_) => false,
+            // It changes what the thread knows.
+            _ if settings.model.is_c11() => false,
             _ => settings.model == Model::Sc || *order != Order::SeqCst,
         },
         // Many values make many states. They are better stored one step at a time, where limits are checked.

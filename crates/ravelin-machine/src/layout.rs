@@ -39,14 +39,27 @@ impl Field {
     pub fn holds(&self, value: Value) -> bool {
         value.wrapping_sub(self.lo) as u64 <= self.mask
     }
+
+    pub fn bits(&self) -> u32 {
+        64 - self.mask.leading_zeros()
+    }
 }
 
 /// Something that the layout has no room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overflow {
-    Register { thread: usize, register: usize },
-    Cell { slot: usize },
+    Register {
+        thread: usize,
+        register: usize,
+    },
+    Cell {
+        slot: usize,
+    },
     Address(Value),
+    /// Messages beside the state need so many words.
+    Messages {
+        words: usize,
+    },
 }
 
 /// What was learnt from layouts that were too small; a new layout starts from it.
@@ -76,6 +89,8 @@ impl Growth {
                 None => doubled(self.cells.entry(layout.addresses[slot]).or_insert(FIRST_BITS)),
             },
             Overflow::Address(address) => self.extrapolate(address),
+            // The layout has no part in it.
+            Overflow::Messages { .. } => {}
         }
     }
 

@@ -7,7 +7,7 @@
 //! Reading order: [`layout`](mod@layout) (how a state is packed), [`code`](mod@code) (expressions), `compile` and
 //! `step` (instructions), `expand` (successors of a state), then the reductions: `fuse` and `chain`, `liveness`,
 //! `persistent`, `symmetry`. Beside the state: [`attack`] (delayed stores, for TSO and PSO) and [`monitor`] (what each
-//! thread knows, for C11).
+//! thread knows, for C11). Instead of memory: [`messages`] (all that C11 permits).
 //!
 //! What it must never know: where a program came from, and what an answer looks like.
 
@@ -21,6 +21,7 @@ mod fuse;
 mod growing;
 mod layout;
 mod liveness;
+pub mod messages;
 pub mod monitor;
 mod observe;
 mod persistent;

@@ -14,7 +14,7 @@
 
 use crate::compile::{CellTarget, Machine, StepOp};
 use crate::settings::Purpose;
-use ravelin_program::{LocId, Model, Thread};
+use ravelin_program::{LocId, Thread};
 
 /// By transition: whether it closes a cycle of the control flow, seen from a depth-first walk.
 pub(crate) fn back_transitions(thread: &Thread) -> Vec<bool> {
@@ -80,7 +80,7 @@ impl Machine {
             StepOp::Load { place, .. } | StepOp::Wait { place, .. } => {
                 self.place_is_independent(thread, place, false, state)
             }
-            StepOp::Store { place, .. } if self.settings.model == Model::Sc => {
+            StepOp::Store { place, .. } if !self.settings.model.is_buffered() => {
                 self.place_is_independent(thread, place, true, state)
             }
             // No other thread sees the issue of a store, but a condition on memory waits for empty buffers.

@@ -232,7 +232,7 @@ impl Machine {
         state: &mut [u64],
         log: &mut impl Log,
     ) -> Attempt {
-        if self.settings.model == Model::Sc {
+        if !self.settings.model.is_buffered() {
             self.needs_bus(thread, state)?;
             let slot = self.slot(place, state)?;
             log.write(slot);

@@ -32,6 +32,7 @@ mod update;
 mod view;
 
 pub use effect::C11Settings;
+pub(crate) use effect::{AccessStrength, MonitorEffect};
 pub use refusal::MonitorRefusal;
 pub use search::{MonitorError, MonitorFinding, MonitorFindingKind, MonitorSearch, monitor};
 

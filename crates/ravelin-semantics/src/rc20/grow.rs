@@ -1,4 +1,5 @@
-//! Grows one graph along a run: under SC step by step, and then by one step that need not be SC.
+//! Grows one graph along a run: under SC step by step, and then by one step that need not be SC; or with the places in
+//! modification order given for every step.
 //!
 //! This turns a run that a fast engine found into a graph that the axioms can check. Programs may have loops here,
 //! because only the events of the run are added.
@@ -62,6 +63,12 @@ impl<'a> GrowingGraph<'a> {
 
     /// Takes a step under SC: it reads the latest write and writes after it.
     pub fn follow(&mut self, action: Action) -> Result<(), NoSuchStep> {
+        self.follow_at(action, None, None)
+    }
+
+    /// Takes a step that reads, and writes, at given places in modification order; at the end of it where none is given. Places count
+    /// from the initial write, which is 0. Consistency is not checked.
+    pub fn follow_at(&mut self, action: Action, reads: Option<usize>, writes: Option<usize>) -> Result<(), NoSuchStep> {
         let Action::Step { thread, transition, choice } = action else {
             return Err(NoSuchStep { thread: String::new(), why: "there are no store buffers under SC".to_owned() });
         };
@@ -77,7 +84,12 @@ impl<'a> GrowingGraph<'a> {
             other => other.clone(),
         };
         let address = self.local(thread).read_address(&chosen).map_err(|fault| refused(&fault.to_string()))?;
-        let source = address.map(|address| self.latest(address));
+        let source = match address {
+            None => None,
+            Some(address) => {
+                Some(self.write_at(address, reads).ok_or_else(|| refused("there is no such write to read"))?)
+            }
+        };
         let outcomes = self.local(thread).outcomes(&chosen, self.value(source));
         let fails = |outcome: &TransitionOutcome| matches!(outcome.label, Some(Label::Read { .. }));
         let compares = matches!(chosen, Instruction::CompareExchange { .. });
@@ -90,10 +102,16 @@ impl<'a> GrowingGraph<'a> {
         if let Some(label) = label {
             let position = label.address().filter(|_| label.writes()).map(|address| {
                 self.latest(address);
-                self.graph.writes[&address].len()
+                writes.unwrap_or(self.graph.writes[&address].len())
             });
+            if let (Some(address), Some(position)) = (label.address(), position)
+                && !(1..=self.graph.writes[&address].len()).contains(&position)
+            {
+                return Err(refused("there is no such place to write to"));
+            }
             // Adding the initial write may have moved the source.
-            let source = label.address().filter(|_| label.reads()).map(|address| self.latest(address));
+            let source = label.address().filter(|_| label.reads());
+            let source = source.and_then(|address| self.write_at(address, reads));
             self.graph.extend(self.event(thread, transition, label), source, position);
         }
         self.threads[thread.0] = GraphThread { location: step.to, registers, failure: None };
@@ -156,6 +174,12 @@ impl<'a> GrowingGraph<'a> {
             self.graph.initialise(address, initial_value(self.program, address));
         }
         self.graph.writes[&address].last().copied().unwrap_or(0)
+    }
+
+    /// The write at a place in modification order, or the latest.
+    fn write_at(&mut self, address: Value, place: Option<usize>) -> Option<usize> {
+        let latest = self.latest(address);
+        place.map_or(Some(latest), |place| self.graph.writes[&address].get(place).copied())
     }
 
     fn value(&self, write: Option<usize>) -> Value {

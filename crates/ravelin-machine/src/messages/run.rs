@@ -1,0 +1,158 @@
+//! Explores a program with messages.
+
+use super::read_back::MessageRun;
+use super::search::MessageMachine;
+use crate::compile::Machine;
+use crate::expand::ReportNumber;
+use crate::growing::{GrowthAttempt, growing};
+use crate::layout::{Growth, Overflow};
+use crate::run::{RunError, UnpackedState, UnreadablePath, Violation};
+use crate::settings::{Purpose, Reductions, Settings};
+use ravelin_explore::{End, Limit, Limits, Options, Space, StateFinding, StateId, Statistics, Watch, explore};
+use ravelin_program::{Model, Program, SeqCstReading};
+use std::collections::BTreeSet;
+
+/// Words for messages at first. They are doubled until all states fit.
+const FIRST_WORDS: usize = 2;
+/// The largest bound on the messages of a cell.
+pub const MOST_MESSAGES: usize = 200;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageSettings {
+    /// `ra` or `rc20`.
+    pub model: Model,
+    /// `after`, `before` or `rel-acq`.
+    pub seq_cst: SeqCstReading,
+    /// The most messages of one cell that can still be read, or written behind.
+    pub messages: usize,
+    /// [`Purpose::Goals`] or [`Purpose::Finals`].
+    pub purpose: Purpose,
+    pub reductions: Reductions,
+}
+
+/// Explores a program under release/acquire or RC20.
+pub fn explore_messages(
+    program: &Program,
+    settings: MessageSettings,
+    options: &Options,
+) -> Result<ExploredMessages, RunError> {
+    let settings = MessageSettings { messages: settings.messages.clamp(1, MOST_MESSAGES), ..settings };
+    let reductions = Reductions { symmetry: false, ..settings.reductions };
+    let machine_settings = Settings { model: settings.model, buffer: 0, purpose: settings.purpose, reductions };
+    let mut words = FIRST_WORDS;
+    let build = |growth: &Growth, watch: &Watch| Ok(Machine::compile(program, machine_settings, growth, watch)?);
+    growing(options, build, |machine, left| {
+        let search = MessageMachine::new(&machine, settings, words);
+        let mut fits = Ok(());
+        let mut scratch = search.new_scratch();
+        let started = machine.fused_initial_states(&mut |base| {
+            if let Err(overflow) = search.initial_state(base, &mut scratch) {
+                fits = Err(overflow);
+            }
+        });
+        let outgrown = |machine: Machine, overflow, words: &mut usize| {
+            if let Overflow::Messages { words: needed } = overflow {
+                *words = needed.max(2 * *words);
+            }
+            Ok(GrowthAttempt::Outgrown(Box::new(machine), overflow))
+        };
+        if let Err(overflow) = started.and(fits) {
+            return outgrown(machine, overflow, &mut words);
+        }
+        let space = explore(&search, left);
+        Ok(match space.end {
+            End::Interrupted(overflow) => return outgrown(machine, overflow, &mut words),
+            End::Failed(error) => return Err(error.into()),
+            _ => {
+                GrowthAttempt::Done(ExploredMessages { machine, settings, words, space, limits: options.budget.limits })
+            }
+        })
+    })
+}
+
+/// An explored program.
+pub struct ExploredMessages {
+    machine: Machine,
+    settings: MessageSettings,
+    words: usize,
+    space: Space<Overflow>,
+    limits: Limits,
+}
+
+/// A state in which nothing can move, if every read gives the mo-latest value.
+pub struct MessageEnd {
+    /// Every thread is at its end.
+    pub is_final: bool,
+    /// Memory holds the mo-latest values.
+    pub state: UnpackedState,
+    id: StateId,
+}
+
+impl ExploredMessages {
+    fn search(&self) -> MessageMachine<'_> {
+        MessageMachine::new(&self.machine, self.settings, self.words)
+    }
+
+    pub fn statistics(&self) -> &Statistics {
+        &self.space.statistics
+    }
+
+    /// Words of a packed state.
+    pub fn words(&self) -> usize {
+        self.machine.words() + self.words
+    }
+
+    /// Some state had more messages in a cell than the bound permits.
+    pub fn cut_off(&self) -> bool {
+        self.space.cut_off
+    }
+
+    /// The limit that ended the exploration, if one did.
+    pub fn limit(&self) -> Option<Limit> {
+        match self.space.end {
+            End::Limit(limit) => Some(self.limits.as_given(limit)),
+            _ => None,
+        }
+    }
+
+    /// The first violation in breadth-first order, with the run that leads to it.
+    pub fn violation(&self) -> Option<Result<(Violation, MessageRun), UnreadablePath>> {
+        let finding = self.space.findings.first()?;
+        (self.machine.purpose() == Purpose::Goals).then(|| self.read_back(finding))
+    }
+
+    /// As [`ExploredMessages::violation`], one for each goal, assertion and faulting step that was found violated.
+    pub fn violations(&self) -> Vec<Result<(Violation, MessageRun), UnreadablePath>> {
+        if self.machine.purpose() != Purpose::Goals {
+            return Vec::new();
+        }
+        let mut seen = BTreeSet::new();
+        let first = self.space.findings.iter().filter(|finding| seen.insert(finding.kind));
+        first.map(|finding| self.read_back(finding)).collect()
+    }
+
+    fn read_back(&self, finding: &StateFinding) -> Result<(Violation, MessageRun), UnreadablePath> {
+        let path = self.space.path(finding.state);
+        let search = self.search();
+        let violation = search.violation(self.space.state(finding.state), finding.kind);
+        Ok((violation.ok_or(UnreadablePath { step: path.len() })?, search.read_back(&path)?))
+    }
+
+    /// The states in which the program can end.
+    pub fn ends(&self) -> impl Iterator<Item = MessageEnd> + '_ {
+        self.space.findings.iter().filter_map(|finding| {
+            let is_final = match self.machine.report_of(finding.kind) {
+                ReportNumber::Final => true,
+                ReportNumber::Stuck => false,
+                _ => return None,
+            };
+            let state = self.machine.snapshot(&self.space.state(finding.state)[..self.machine.words()]);
+            Some(MessageEnd { is_final, state, id: finding.state })
+        })
+    }
+
+    /// A run to one of the [`ends`](ExploredMessages::ends).
+    pub fn run_to(&self, end: &MessageEnd) -> Result<MessageRun, UnreadablePath> {
+        self.search().read_back(&self.space.path(end.id))
+    }
+}
