@@ -18,6 +18,8 @@ pub enum AnalysisError {
     NotFinite(NotFinite),
     #[error("the engine `{0}` is for tso; for pso there are `bounded` and `sb`")]
     EngineIsForTso(&'static str),
+    #[error("the engine `{0}` is for tso and pso; for ra and rc20 there is `bounded`")]
+    EngineIsForHardware(&'static str),
     #[error("the engine `{0}` needs a number of threads: give --copies N, or ask `auto`")]
     EngineNeedsNumber(&'static str),
     #[error(transparent)]

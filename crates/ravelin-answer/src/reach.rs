@@ -14,11 +14,12 @@ use serde::{Deserialize, Serialize};
 pub struct Reachability {
     /// The program, as named by the user.
     pub file: String,
-    /// `sc`, `tso` or `pso`.
+    /// The memory model.
     pub model: Model,
     /// Holds: nothing forbidden can happen.
     pub verdict: Verdict,
-    /// The engine that settled it: `bounded`, `lazy`, `sb`, `dual`, and with any number of threads `cover`.
+    /// The engine that settled it: `bounded`, `lazy`, `sb`, `dual`; `robust` if the program is robust under ra or rc20, so that
+    /// sc decides; with any number of threads `cover`.
     pub engine: String,
     /// Its effort in addition to `statistics`.
     pub effort: Option<ReachEffort>,
@@ -28,8 +29,15 @@ pub struct Reachability {
     pub goals: usize,
     /// The bound on pending stores of a thread; null if there is none.
     pub buffer: Option<usize>,
-    /// Some store had to wait for room in its buffer.
+    /// The bound on the messages of a cell, if they were explored under ra or rc20.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<usize>,
+    /// Some store had to wait for room in its buffer, or some cell had more messages than the bound.
     pub cut_off: bool,
+    /// Unknown because of seq_cst accesses under rc20: there is a violation if they are release/acquire ones and no more, and none was
+    /// found with fences before or after each.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub seq_cst_open: bool,
     /// What ended the search early.
     pub limit: Option<Limit>,
     /// The run that shows it.
@@ -99,7 +107,7 @@ pub struct RunWitness {
 pub struct Simulation {
     /// The program, as named by the user.
     pub file: String,
-    /// `sc`, `tso` or `pso`.
+    /// The memory model.
     pub model: Model,
     /// The same seed gives the same run.
     pub seed: u64,

@@ -114,6 +114,8 @@ pub enum AccessStorage {
     Memory,
     /// The thread's own store buffer.
     Buffer,
+    /// Under ra and rc20: a write that is not the latest in modification order.
+    Older,
 }
 
 /// An entry of a store buffer: a store, or under PSO the word `marker`.

@@ -4,12 +4,13 @@ use crate::cluster::{Cluster, LocalCluster};
 use crate::completions::{Completions, Manual};
 use crate::diagnose::Diagnose;
 use crate::explain::Explain;
-use crate::named::named;
+use crate::named::{distinct, named};
 use crate::pages::Pages;
 use crate::resume::Resume;
 use crate::sanitize::arguments::{Cargo, Compile, Findings, Replay, Run};
 use crate::serve::Serve;
 use crate::storage::StorageArguments;
+use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ravelin::answer::text::Style;
 use ravelin::answer::{FencePurpose, Property};
@@ -137,8 +138,8 @@ pub struct Reach {
     pub expect: bool,
     #[command(flatten)]
     pub models: Models,
-    /// The engine: `auto` tries several; `bounded` explores all states with store buffers of at most --buffer stores; the others have no
-    /// bound: `lazy` delays stores where that matters, `dual` (tso) and `sb` search backwards and need finite domains
+    /// The engine: `auto` tries several; `bounded` explores all states with store buffers of at most --buffer stores (under ra and rc20:
+    /// --messages writes of a cell); the others are for tso and pso and have no bound: `lazy` delays stores where that matters, `dual` (tso) and `sb` search backwards and need finite domains
     #[arg(long, default_value = "auto", value_name = "ENGINE", value_parser = named(&ReachEngine::CHOSEN, ReachEngine::name))]
     pub engine: ReachEngine,
     /// If a goal cannot be reached under tso, or under sc by any number of threads, write a proof to this file: a set of constraints that
@@ -368,12 +369,23 @@ impl InputOptions {
 
 #[derive(Debug, Args)]
 pub struct Models {
-    /// Memory models, separated by commas
-    #[arg(long = "model", short, value_delimiter = ',', default_value = "tso", value_name = "MODEL", value_parser = named(&Model::HARDWARE, Model::name))]
+    /// Memory models, separated by commas: sc, tso, pso, ra (all accesses release/acquire), rc20 (C11) [default: reach: tso for x86 litmus
+    /// tests, .bm and .rmm, otherwise tso and rc20; states: tso]
+    #[arg(long = "model", short, value_delimiter = ',', value_name = "MODEL", value_parser = named(&Model::ALL, Model::name))]
     pub models: Vec<Model>,
     /// Maximum number of pending stores per thread under tso and pso
     #[arg(long, default_value_t = 3, value_name = "K")]
     pub buffer: usize,
+    /// Maximum number of writes to a cell that threads can still read, under ra and rc20 [default: 4, doubled as long as the limits allow]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=200).map(usize::from))]
+    pub messages: Option<usize>,
+}
+
+impl Models {
+    /// The models that were named, or else the given ones.
+    pub fn or(&self, usual: &[Model]) -> Vec<Model> {
+        if self.models.is_empty() { usual.to_vec() } else { distinct(&self.models) }
+    }
 }
 
 /// Limits of a search.

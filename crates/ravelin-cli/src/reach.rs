@@ -5,7 +5,8 @@ use crate::ask::{Subject, Survey, usual_text};
 use crate::exit::Exit;
 use crate::{cluster, expect, files};
 use anyhow::bail;
-use ravelin::{Budget, Command, ReachEngine, Storage, Verdict};
+use ravelin::answer::NoAnswer;
+use ravelin::{Answer, Budget, Command, Error, Model, Program, ReachEngine, Storage, Verdict};
 
 pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
     let Reach { inputs, expect, models, engine, certify, search, storage, cluster, output } = arguments;
@@ -13,9 +14,13 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
     output.refuse_herd()?;
     if *expect {
         let command = Command::Reach { engine, buffer: models.buffer, reductions: search.reductions() };
-        return expect::run(command, inputs, &models.models, &search.resources, output);
+        let models = models.or(&Model::ALL);
+        return expect::run(command, inputs, &models, &search.resources, output);
     }
-    if certify.is_some() && (inputs.files.len() != 1 || models.models.len() != 1) {
+    // Proofs, and engines without a bound, are about hardware.
+    let hardware = certify.is_some() || !matches!(engine, ReachEngine::Auto | ReachEngine::Bounded);
+    let usual = |program: &Program| if hardware { vec![Model::Tso] } else { program.models() };
+    if certify.is_some() && (inputs.files.len() != 1 || models.models.len() > 1) {
         bail!("--certify writes a proof about one program under one model: name one file, and one model");
     }
     let opened = storage.open(inputs, cluster.process)?;
@@ -26,9 +31,17 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
             .model(subject.model)
             .engine(engine)
             .buffer(models.buffer)
+            .messages(models.messages)
             .reductions(search.reductions())
             .budget(subject.budget);
-        let answer = question.run()?;
+        let answer = match question.run() {
+            // The model was not asked for by name, and the program has no meaning in it.
+            Err(Error::NotApplicable(message)) if models.models.is_empty() => {
+                let answer = NoAnswer::not_applicable(subject.program.name(), subject.model, message);
+                return Ok((Exit::Holds, Answer::None(answer)));
+            }
+            answer => answer?,
+        };
         if let Some(path) = certify
             && answer.verdict() == Some(Verdict::Holds)
         {
@@ -39,7 +52,7 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
     let survey = Survey {
         command: "reach",
         inputs,
-        models: &|_| models.models.clone(),
+        models: &|program| models.or(&usual(program)),
         output,
         budget: Budget { storage, ..cluster.budget(&search.resources) },
         answer: &answer,

@@ -119,6 +119,7 @@ pub(crate) fn sentence(run: &RunView, step: &Step, before: &State) -> String {
         let from = match read.place {
             AccessStorage::Buffer => "from its own store buffer".to_owned(),
             AccessStorage::Memory => format!("from memory{}", overtaken(run, step)),
+            AccessStorage::Older => "from a write that others have overwritten".to_owned(),
         };
         parts.push(format!("reads {} = {} {from}", read.cell, read.value));
     }
@@ -131,6 +132,9 @@ pub(crate) fn sentence(run: &RunView, step: &Step, before: &State) -> String {
                 format!("stores {} to {}, which waits in {thread}'s store buffer{still}", write.value, write.cell)
             }
             AccessStorage::Memory => format!("writes {} = {} to memory", write.cell, write.value),
+            AccessStorage::Older => {
+                format!("writes {} = {}, which comes before writes that others have made", write.cell, write.value)
+            }
         });
     }
     let registers: Vec<String> =

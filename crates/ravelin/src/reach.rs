@@ -25,8 +25,9 @@ use ravelin_program::Model;
 /// # Ok::<(), ravelin::Error>(())
 /// ```
 pub fn reach(program: &Program) -> Reach<'_> {
-    let ReachabilityQuestion { model, buffer, reductions, .. } = ReachabilityQuestion::new(Model::Tso);
-    Reach { program, model, engine: ReachEngine::default(), buffer, reductions, budget: Budget::default() }
+    let ReachabilityQuestion { model, buffer, messages, reductions, .. } = ReachabilityQuestion::new(Model::Tso);
+    let engine = ReachEngine::default();
+    Reach { program, model, engine, buffer, messages, reductions, budget: Budget::default() }
 }
 
 /// The question what a program can reach; made by [`reach`].
@@ -37,12 +38,13 @@ pub struct Reach<'a> {
     model: Model,
     engine: ReachEngine,
     buffer: usize,
+    messages: Option<usize>,
     reductions: Reductions,
     budget: Budget<'a>,
 }
 
 impl<'a> Reach<'a> {
-    setters!(model, buffer, reductions, budget);
+    setters!(model, buffer, messages, reductions, budget);
 
     /// The engine; by default several engines are tried.
     pub fn engine(mut self, engine: ReachEngine) -> Self {
@@ -74,7 +76,7 @@ impl<'a> Reach<'a> {
     }
 
     fn question(&self) -> ReachabilityQuestion<'a> {
-        let Reach { model, buffer, reductions, budget, .. } = *self;
-        ReachabilityQuestion { model, buffer, reductions, budget }
+        let Reach { model, buffer, messages, reductions, budget, .. } = *self;
+        ReachabilityQuestion { model, buffer, messages, reductions, budget }
     }
 }

@@ -31,6 +31,13 @@ macro_rules! setters {
             self
         }
     };
+    (@ messages) => {
+        /// The most messages of one cell under ra and rc20. Without, the bound grows as long as the budget allows.
+        pub fn messages(mut self, messages: Option<usize>) -> Self {
+            self.messages = messages;
+            self
+        }
+    };
     (@ reductions) => {
         /// Which reductions of the state space to use.
         pub fn reductions(mut self, reductions: ravelin_machine::Reductions) -> Self {

@@ -27,8 +27,8 @@ use std::time::Instant;
 /// # Ok::<(), ravelin::Error>(())
 /// ```
 pub fn states(program: &Program) -> States<'_> {
-    let ReachabilityQuestion { model, buffer, reductions, .. } = ReachabilityQuestion::new(Model::Tso);
-    States { program, model, buffer, reductions, stops: true, budget: Budget::default() }
+    let ReachabilityQuestion { model, buffer, messages, reductions, .. } = ReachabilityQuestion::new(Model::Tso);
+    States { program, model, buffer, messages, reductions, stops: true, budget: Budget::default() }
 }
 
 /// The question in which states a program can end; made by [`states`].
@@ -38,20 +38,21 @@ pub struct States<'a> {
     program: &'a Program,
     model: Model,
     buffer: usize,
+    messages: Option<usize>,
     reductions: Reductions,
     stops: bool,
     budget: Budget<'a>,
 }
 
 impl<'a> States<'a> {
-    setters!(model, buffer, reductions, stops, budget);
+    setters!(model, buffer, messages, reductions, stops, budget);
 
     /// Asks.
     pub fn run(self) -> Result<Answer, Error> {
         let start = Instant::now();
         let program = &self.program.program;
-        let States { model, buffer, reductions, budget, .. } = self;
-        let question = ReachabilityQuestion { model, buffer, reductions, budget };
+        let States { model, buffer, messages, reductions, budget, .. } = self;
+        let question = ReachabilityQuestion { model, buffer, messages, reductions, budget };
         let found = ravelin_analysis::states::states(program, &question)?;
         let mut answer = Answer::FinalStates(Box::new(final_states(self.program.name(), program, &found)));
         if self.stops {

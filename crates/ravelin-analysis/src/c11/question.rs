@@ -144,7 +144,7 @@ fn violation(program: &Program, reading: OrderReading, found: &MonitorFinding) -
     }
 }
 
-fn has_seq_cst_accesses(program: &Program) -> bool {
+pub(super) fn has_seq_cst_accesses(program: &Program) -> bool {
     let mut instructions = program.threads.iter().flat_map(|thread| &thread.transitions).map(|t| &t.instruction);
     instructions.any(|instruction| match instruction {
         Instruction::Load { order, .. }
@@ -157,7 +157,7 @@ fn has_seq_cst_accesses(program: &Program) -> bool {
     })
 }
 
-fn add(all: &mut Statistics, one: &Statistics) {
+pub(super) fn add(all: &mut Statistics, one: &Statistics) {
     all.states += one.states;
     all.transitions += one.transitions;
     all.depth = all.depth.max(one.depth);

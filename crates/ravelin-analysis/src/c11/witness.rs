@@ -118,23 +118,35 @@ fn replay(program: &Program, run: &Run) -> Result<(InitialState, Vec<RunStep>), 
     Ok((initial(&reference, &start, &steps), steps))
 }
 
-/// The graph of a run, and for each thread the steps that made its events.
+/// The graph of a run under SC, and for each thread the steps that made its events.
 fn grow<'a>(program: &'a Program, run: &Run) -> Result<(GrowingGraph<'a>, Vec<Vec<usize>>), String> {
-    let memory: Vec<(Value, Value)> = run.start.memory.clone();
-    let mut grown = GrowingGraph::new(program, &memory);
-    let mut made_by = vec![Vec::new(); program.threads.len()];
+    let mut grown = GrowingGraph::new(program, &run.start.memory);
+    let mut made_by = MadeBy::new(program);
     for (number, &action) in run.actions.iter().enumerate() {
         grown.follow(action).map_err(|error| format!("step {}: {error}", number + 1))?;
-        // Events are sorted by thread, each thread's in program order.
-        let events = &grown.graph().events;
-        let until = |thread: usize| events.partition_point(|event| event.thread < Some(ThreadId(thread)));
-        let thread = action.thread().0;
-        made_by[thread].resize(until(thread + 1) - until(thread), number);
+        made_by.note(action.thread(), number, grown.graph());
     }
-    Ok((grown, made_by))
+    Ok((grown, made_by.0))
 }
 
-fn tell(program: &Program, graph: &Graph, made_by: &[Vec<usize>]) -> Vec<Event> {
+/// By thread: the steps that made its events.
+pub(super) struct MadeBy(pub Vec<Vec<usize>>);
+
+impl MadeBy {
+    pub fn new(program: &Program) -> MadeBy {
+        MadeBy(vec![Vec::new(); program.threads.len()])
+    }
+
+    /// A thread took a step, which may have made an event.
+    pub fn note(&mut self, thread: ThreadId, step: usize, graph: &Graph) {
+        // Events are sorted by thread, each thread's in program order.
+        let until = |thread: usize| graph.events.partition_point(|event| event.thread < Some(ThreadId(thread)));
+        self.0[thread.0].resize(until(thread.0 + 1) - until(thread.0), step);
+    }
+}
+
+/// The events of a graph for people.
+pub(super) fn tell(program: &Program, graph: &Graph, made_by: &[Vec<usize>]) -> Vec<Event> {
     let first = |thread: ThreadId| graph.events.partition_point(|event| event.thread < Some(thread));
     let cell = |address: Value| program.memory.name_of(address);
     (graph.events.iter().enumerate())

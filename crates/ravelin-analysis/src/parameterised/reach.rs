@@ -230,6 +230,8 @@ impl GoalInquiry<'_> {
             model: self.question.model,
             goals: self.program.goals.len() + assertions(self.program),
             buffer: None,
+            messages: None,
+            seq_cst_open: false,
             cut_off: false,
             limit: limit.map(|limit| self.question.budget.limits.as_given(limit)),
             witness,

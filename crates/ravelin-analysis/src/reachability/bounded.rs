@@ -22,6 +22,8 @@ pub struct ReachabilityQuestion<'a> {
     pub model: Model,
     /// Most pending stores of one thread under TSO and PSO.
     pub buffer: usize,
+    /// Most messages of one cell under RA and RC20; without, the bound grows as long as the budget allows.
+    pub messages: Option<usize>,
     pub reductions: Reductions,
     pub budget: Budget<'a>,
 }
@@ -31,6 +33,7 @@ impl ReachabilityQuestion<'_> {
         ReachabilityQuestion {
             model,
             buffer: Settings::new(model).buffer,
+            messages: None,
             reductions: Reductions::ALL,
             budget: Budget::default(),
         }
@@ -54,8 +57,13 @@ pub struct ReachabilityAnswer {
     pub goals: usize,
     /// The bound on buffers, under a buffered model.
     pub buffer: Option<usize>,
-    /// Some store had to wait for room in its buffer.
+    /// The bound on the messages of a cell, where they were explored under RA or RC20.
+    pub messages: Option<usize>,
+    /// Some store had to wait for room in its buffer, or some cell had more messages.
     pub cut_off: bool,
+    /// What is open about seq_cst accesses under RC20: there is a violation if they are release/acquire ones and no more, and none was found
+    /// with fences before or after each.
+    pub seq_cst_open: bool,
     pub limit: Option<Limit>,
     pub witness: Option<Witness>,
     pub statistics: Statistics,
@@ -71,7 +79,9 @@ impl ReachabilityAnswer {
             model: question.model,
             goals: program.goals.len() + assertions(program),
             buffer: None,
+            messages: None,
             cut_off: false,
+            seq_cst_open: false,
             limit: Some(question.budget.limits.as_given(limit)),
             witness: None,
             statistics: Statistics { elapsed: start.elapsed(), workers: 1, ..Statistics::default() },
@@ -115,7 +125,9 @@ fn explore(
         model: question.model,
         goals: program.goals.len() + assertions(program),
         buffer: question.model.is_buffered().then_some(question.buffer),
+        messages: None,
         cut_off: explored.cut_off(),
+        seq_cst_open: false,
         limit,
         witness,
         statistics: *explored.statistics(),

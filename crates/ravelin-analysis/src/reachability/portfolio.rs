@@ -11,10 +11,10 @@ use super::dual::dual;
 use super::lazy::{Lazy, OpenCause, lazy};
 use super::pso::pso;
 use super::sb::sb;
+use crate::c11::c11_reach;
 use crate::parameterised::{AnyNumber, reach_for_any_number};
 use crate::{AnalysisError, Verdict};
 use ravelin_explore::Statistics;
-use ravelin_machine::BuildError;
 use ravelin_program::{Model, Program};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -42,10 +42,12 @@ pub enum ReachEngine {
     Dual,
     /// Any number of threads under SC, as a Petri net.
     Cover,
+    /// Under RA and RC20: the program is robust and has no data race, so SC decides.
+    Robust,
 }
 
 impl ReachEngine {
-    /// Those that can be chosen; `cover` is taken where it fits.
+    /// Those that can be chosen; `cover` and `robust` are taken where they fit.
     pub const CHOSEN: [ReachEngine; 5] =
         [ReachEngine::Auto, ReachEngine::Bounded, ReachEngine::Lazy, ReachEngine::Sb, ReachEngine::Dual];
 
@@ -57,6 +59,7 @@ impl ReachEngine {
             ReachEngine::Sb => "sb",
             ReachEngine::Dual => "dual",
             ReachEngine::Cover => "cover",
+            ReachEngine::Robust => "robust",
         }
     }
 }
@@ -89,10 +92,7 @@ pub fn answer(
     question: &ReachabilityQuestion,
     engine: ReachEngine,
 ) -> Result<PortfolioAnswer, AnalysisError> {
-    if question.model.is_c11() {
-        return Err(BuildError::NotHardware(question.model).into());
-    }
-    if program.is_parameterised() {
+    if program.is_parameterised() && !question.model.is_c11() {
         let start = Instant::now();
         return match reach_for_any_number(program, question, engine) {
             Err(AnalysisError::Limit(limit)) => {
@@ -109,8 +109,9 @@ pub fn answer(
         };
     }
     match (question.model, engine) {
-        (_, ReachEngine::Cover) => bounded(program, question),
-        (Model::Sc | Model::Ra | Model::Rc20, _) | (_, ReachEngine::Bounded) => bounded(program, question),
+        (_, ReachEngine::Cover | ReachEngine::Robust) => bounded(program, question),
+        (Model::Ra | Model::Rc20, _) => c11_reach(program, question, engine),
+        (Model::Sc, _) | (_, ReachEngine::Bounded) => bounded(program, question),
         (Model::Tso, ReachEngine::Dual) => by_dual(program, question),
         (Model::Tso, ReachEngine::Sb) => by_sb(program, question),
         (Model::Tso, ReachEngine::Lazy) => by_lazy(program, question),
@@ -263,6 +264,8 @@ fn by_lazy(program: &Program, question: &ReachabilityQuestion) -> Result<Portfol
         model: Model::Tso,
         goals: found.goals,
         buffer: None,
+        messages: None,
+        seq_cst_open: false,
         cut_off: false,
         limit: match found.unsettled {
             Some(OpenCause::Limit(limit)) => Some(limit),

@@ -9,5 +9,5 @@ pub use graph::RunGraph;
 pub(crate) use graph::kind;
 pub use initial::initial;
 pub use narrate::narrate;
-pub(crate) use replay::start_of;
 pub use replay::{Computation, Witness, replay};
+pub(crate) use replay::{describe, start_of};

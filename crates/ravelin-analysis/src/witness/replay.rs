@@ -98,7 +98,7 @@ pub(crate) fn start_of(reference: &Reference, start: &UnpackedState) -> Result<S
     starts.into_iter().find(same_memory).ok_or_else(|| "no such initial state".to_owned())
 }
 
-fn describe(program: &Program, violation: Violated) -> Violation {
+pub(crate) fn describe(program: &Program, violation: Violated) -> Violation {
     let step = |thread: ravelin_program::ThreadId, transition: ravelin_program::TransitionId| {
         let thread = &program.threads[thread.0];
         let transition = &thread.transitions[transition.0];

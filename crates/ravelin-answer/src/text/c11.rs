@@ -92,7 +92,7 @@ fn row(event: &Event, number: usize) -> [String; 4] {
 }
 
 /// The events, each with its outgoing edges. Program order goes down the table and is omitted.
-fn graph(events: &[Event], edges: &[Edge], style: Style) -> String {
+pub fn graph(events: &[Event], edges: &[Edge], style: Style) -> String {
     let mut table = TextTable::new(&[2]);
     table.row(["event", "thread", "line", "what", "edges"].map(str::to_owned));
     for (number, event) in events.iter().enumerate() {

@@ -26,7 +26,11 @@ pub fn reachability(answer: &Reachability, style: Style) -> String {
                     let _ = write!(text, " (no thread ever had to wait for room in its store buffer of {buffer})");
                 }
                 None if answer.model.is_buffered() => text.push_str(" (store buffers of any length)"),
+                None if answer.engine == "robust" => text.push_str(" (robust and free of data races, so sc decides)"),
                 None => {}
+            }
+            if let Some(messages) = answer.messages {
+                let _ = write!(text, " (no cell ever had more than {messages} writes that could still be read)");
             }
             text.push('\n');
             if answer.goals == 0 {
@@ -48,6 +52,13 @@ fn unknown(answer: &Reachability) -> String {
     let mut text = match (&answer.limit, answer.buffer) {
         (Some(limit), _) => format!(": {limit}\n"),
         (None, Some(buffer)) => format!(": no violation within store buffers of {buffer}\n"),
+        (None, None) if answer.seq_cst_open => {
+            ": what was found needs seq_cst accesses to be weaker than C11 says, and nothing was found with fences beside them\n"
+                .to_owned()
+        }
+        (None, None) if answer.cut_off => {
+            format!(": no violation within {} writes of a cell\n", answer.messages.unwrap_or_default())
+        }
         (None, None) => ": the engine cannot settle it\n".to_owned(),
     };
     let _ = write!(text, "  {}", effort(answer));
@@ -55,7 +66,12 @@ fn unknown(answer: &Reachability) -> String {
         let _ = write!(text, "; {} not expanded", counted(answer.statistics.frontier, "state"));
     }
     text.push_str(".\n");
-    if answer.cut_off && answer.limit.is_none() {
+    if let (Some(messages), true, true) = (answer.messages, answer.cut_off, answer.limit.is_none()) {
+        let _ = writeln!(
+            text,
+            "  Some cell had more than {messages} writes that could still be read; --messages with a larger number allows more runs."
+        );
+    } else if answer.cut_off && answer.limit.is_none() {
         text.push_str("  Some store had to wait for room; a larger buffer (--buffer) allows more runs.\n");
     }
     text

@@ -1,6 +1,7 @@
 //! Runs as text: one line per step.
 
 use super::Style;
+use super::c11::graph;
 use super::numbers::{counted, grouped};
 use super::table::TextTable;
 use crate::{AccessStorage, BufferEntry, InitialThread, RunStep, RunWitness, Statistics, Violation};
@@ -22,6 +23,11 @@ pub fn run(witness: &RunWitness, style: Style) -> String {
     let kind = if witness.shortest { ", a shortest one" } else { "" };
     let mut text = format!("  run of {number}{kind}:\n");
     text.push_str(&steps(&witness.initial.threads, &witness.steps, witness.model.is_buffered(), style));
+    // Under C11 a run alone does not say why its reads are allowed.
+    if let (true, Some(events), Some(edges)) = (witness.model.is_c11(), &witness.events, &witness.edges) {
+        text.push_str("  execution graph that the model allows:\n");
+        text.push_str(&graph(events, edges, style));
+    }
     text
 }
 
@@ -63,12 +69,20 @@ pub fn effect(threads: &[InitialThread], step: &RunStep) -> String {
         let how = match read.place {
             AccessStorage::Buffer => " from its own buffer".to_owned(),
             AccessStorage::Memory => overtaken(threads, step),
+            AccessStorage::Older => ", an older write".to_owned(),
         };
         parts.push(format!("reads {} = {}{how}", read.cell, read.value));
     }
     if !step.is_flush() {
-        let written = step.writes.iter().filter(|write| write.place == AccessStorage::Memory);
-        parts.extend(written.map(|write| format!("writes {} = {}", write.cell, write.value)));
+        let written = step.writes.iter().filter_map(|write| {
+            let how = match write.place {
+                AccessStorage::Buffer => return None,
+                AccessStorage::Memory => "",
+                AccessStorage::Older => " before newer writes",
+            };
+            Some(format!("writes {} = {}{how}", write.cell, write.value))
+        });
+        parts.extend(written);
     }
     if step.reads.is_empty() {
         parts.extend(step.registers.iter().map(|changed| format!("{} = {}", changed.register, changed.value)));

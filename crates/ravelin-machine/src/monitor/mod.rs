@@ -33,7 +33,7 @@ mod view;
 
 pub use effect::C11Settings;
 pub(crate) use effect::{AccessStrength, MonitorEffect};
-pub use refusal::MonitorRefusal;
+pub use refusal::{MonitorRefusal, refuse_hardware};
 pub use search::{MonitorError, MonitorFinding, MonitorFindingKind, MonitorSearch, monitor};
 
 use crate::compile::Machine;

@@ -26,14 +26,27 @@ pub enum MonitorRefusal {
     TooManyFacts { facts: usize, limit: usize },
 }
 
-/// Checks that need no compilation.
-pub(super) fn refuse(program: &Program) -> Result<(), MonitorRefusal> {
+/// Refuses instructions that C11 does not have.
+pub fn refuse_hardware(program: &Program) -> Result<(), MonitorRefusal> {
     for thread in &program.threads {
         for transition in &thread.transitions {
-            let name = || thread.name.clone();
             let what = match &transition.instruction {
                 Instruction::BusLock | Instruction::BusUnlock => "the bus lock",
                 Instruction::Locked { .. } => "a locked block",
+                _ => continue,
+            };
+            return Err(MonitorRefusal::NotC11 { thread: thread.name.clone(), what, span: transition.span });
+        }
+    }
+    Ok(())
+}
+
+/// Checks that need no compilation.
+pub(super) fn refuse(program: &Program) -> Result<(), MonitorRefusal> {
+    refuse_hardware(program)?;
+    for thread in &program.threads {
+        for transition in &thread.transitions {
+            match &transition.instruction {
                 Instruction::Rmw { op, address, .. } if *op != RmwOp::Exchange => {
                     let blocks = |domain: ravelin_program::Domain| domain.escape == Escape::Block && !domain.is_full();
                     let cells = match address.within {
@@ -44,13 +57,12 @@ pub(super) fn refuse(program: &Program) -> Result<(), MonitorRefusal> {
                         }
                     };
                     if cells {
-                        return Err(MonitorRefusal::BlockingUpdate { thread: name(), span: transition.span });
+                        let thread = thread.name.clone();
+                        return Err(MonitorRefusal::BlockingUpdate { thread, span: transition.span });
                     }
-                    continue;
                 }
-                _ => continue,
-            };
-            return Err(MonitorRefusal::NotC11 { thread: name(), what, span: transition.span });
+                _ => {}
+            }
         }
     }
     Ok(())

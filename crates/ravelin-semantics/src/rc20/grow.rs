@@ -6,7 +6,7 @@
 
 use super::search::initial_value;
 use super::thread::{LocalThread, TransitionOutcome};
-use super::{Graph, GraphEvent, GraphThread, Label};
+use super::{Graph, GraphEvent, GraphThread, Label, OrderReading, ThreadFailure, rc20_consistent};
 use crate::Action;
 use ravelin_program::{Instruction, Program, ThreadId, TransitionId, Value};
 use thiserror::Error;
@@ -122,10 +122,33 @@ impl<'a> GrowingGraph<'a> {
     /// closest to SC first. Their consistency is not checked. A step that fails because of the value it read is
     /// included with its event.
     pub fn extensions(&self, thread: ThreadId, transition: TransitionId) -> Vec<Graph> {
-        let mut grown = self.clone();
-        let mut extensions = Vec::new();
+        self.extended(thread, transition).into_iter().filter_map(|(graph, _)| graph).collect()
+    }
+
+    /// How a step can fail, if the model allows what it reads.
+    pub fn failures(&self, thread: ThreadId, transition: TransitionId, reading: OrderReading) -> Vec<ThreadFailure> {
         let instruction = &self.program.threads[thread.0].transitions[transition.0].instruction;
-        let Ok(address) = self.local(thread).read_address(instruction) else { return extensions };
+        if let Err(fault) = self.local(thread).read_address(instruction) {
+            return vec![fault.into()];
+        }
+        let mut failures = Vec::new();
+        for (graph, failure) in self.extended(thread, transition) {
+            if let Some(failure) = failure
+                && !failures.contains(&failure)
+                && graph.is_none_or(|graph| rc20_consistent(&graph, reading))
+            {
+                failures.push(failure);
+            }
+        }
+        failures
+    }
+
+    /// All ways to take a step: the graph if the step has an event, and the failure if it fails.
+    fn extended(&self, thread: ThreadId, transition: TransitionId) -> Vec<(Option<Graph>, Option<ThreadFailure>)> {
+        let mut grown = self.clone();
+        let mut extended = Vec::new();
+        let instruction = &self.program.threads[thread.0].transitions[transition.0].instruction;
+        let Ok(address) = self.local(thread).read_address(instruction) else { return extended };
         let sources: Vec<Option<usize>> = match address {
             None => vec![None],
             Some(address) => {
@@ -135,7 +158,11 @@ impl<'a> GrowingGraph<'a> {
         };
         for source in sources {
             for outcome in grown.local(thread).outcomes(instruction, grown.value(source)) {
-                let Some(label) = outcome.label else { continue };
+                let failure = outcome.registers.err();
+                let Some(label) = outcome.label else {
+                    extended.push((None, failure));
+                    continue;
+                };
                 let mut grown = grown.clone();
                 let positions: Vec<Option<usize>> = match (label.address().filter(|_| label.writes()), source) {
                     (None, _) => vec![None],
@@ -151,11 +178,11 @@ impl<'a> GrowingGraph<'a> {
                 for position in positions {
                     let mut graph = grown.graph.clone();
                     graph.extend(self.event(thread, transition, label), source, position);
-                    extensions.push(graph);
+                    extended.push((Some(graph), failure));
                 }
             }
         }
-        extensions
+        extended
     }
 
     fn local(&self, thread: ThreadId) -> LocalThread<'_> {
@@ -190,7 +217,7 @@ impl<'a> GrowingGraph<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rc20::{OrderReading, rc20_consistent, sc_consistent};
+    use crate::rc20::sc_consistent;
     use ravelin_program::{Expr, Order, ProgramBuilder, Variable};
 
     /// Store buffering: after p and q's store, q's load may read 0, which no SC run does.

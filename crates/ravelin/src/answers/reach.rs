@@ -31,6 +31,8 @@ pub fn reachability(file: &str, found: &PortfolioAnswer) -> Reachability {
         not_tried: found.not_tried.clone(),
         goals: reached.goals,
         buffer: reached.buffer,
+        messages: reached.messages,
+        seq_cst_open: reached.seq_cst_open,
         cut_off: reached.cut_off,
         limit: reached.limit.map(Into::into),
         witness: reached.witness.as_ref().map(|found| Box::new(witness(found))),

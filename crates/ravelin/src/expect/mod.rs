@@ -102,12 +102,12 @@ impl ComparisonOptions<'_> {
             compared.pending += headers.iter().filter(|expected| expected.pending).count();
             let mut of_model =
                 ModelComparison { comparing: self, path, program, model, headers, compared: FileComparison::default() };
-            // The question may have no answer under such a model.
             let result = match self.command {
                 Command::Check { engine, seq_cst, races } => of_model.check(engine, seq_cst, races),
-                _ if model.is_c11() => Ok(()),
                 Command::Reach { engine, buffer, reductions } => of_model.reach(engine, buffer, reductions),
                 Command::States { buffer, reductions } => of_model.states(buffer, reductions),
+                // The question has no answer under such a model.
+                _ if model.is_c11() => Ok(()),
                 Command::Fence { engine } => of_model.fence(engine),
             };
             if let Err(error) = result {
@@ -174,7 +174,12 @@ impl ModelComparison<'_> {
             return Ok(());
         }
         let budget = self.comparing.budget;
-        let question = reachability::ReachabilityQuestion { model: self.model, buffer, reductions, budget };
+        let question = reachability::ReachabilityQuestion {
+            buffer,
+            reductions,
+            budget,
+            ..reachability::ReachabilityQuestion::new(self.model)
+        };
         let answer = ravelin_analysis::states::states(&self.program.program, &question)?;
         for expected in headers {
             self.add("states", expected, summary(&answer));

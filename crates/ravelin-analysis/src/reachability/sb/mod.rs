@@ -139,6 +139,8 @@ pub(super) fn conclude(
         model,
         goals,
         buffer: None,
+        messages: None,
+        seq_cst_open: false,
         cut_off: false,
         limit,
         witness,

@@ -1,0 +1,250 @@
+//! Can something forbidden happen under release/acquire or RC20?
+//!
+//! 1. A violation under SC is one.
+//! 2. A program that is robust, and has no data race, has SC's executions only: if SC has no violation, there is none. No bound is needed.
+//! 3. Otherwise all states of the machine with messages (`ravelin_machine::messages`) are explored. Its answer is exact unless a cell had
+//!    more messages than the bound; the bound is then doubled as long as the budget allows.
+//!
+//! Seq_cst *accesses* are outside RC20. Taken as release/acquire ones they allow more than RC11, with a hidden fence before or after
+//! each they allow less (design: "seq_cst accesses, exactly"). So no violation in the first reading means that there is none, and a violation in
+//! one of the others, or in the first with a graph that RC11's psc axiom accepts, is one. What remains is *unknown*.
+
+use super::question::{C11Question, add, c11_robustness, has_seq_cst_accesses};
+use super::replay::replay;
+use crate::reachability::{
+    PortfolioAnswer, ReachEngine, ReachabilityAnswer, ReachabilityEffort, ReachabilityQuestion, assertions, reach,
+};
+use crate::witness::Witness;
+use crate::{AnalysisError, InternalError, Verdict};
+use ravelin_explore::{Limit, Options, Statistics, Until};
+use ravelin_machine::messages::{ExploredMessages, MOST_MESSAGES, MessageSettings, explore_messages};
+use ravelin_machine::monitor::refuse_hardware;
+use ravelin_machine::{BuildError, Purpose, Reductions};
+use ravelin_program::{Copies, Model, Program, SeqCstReading};
+use ravelin_semantics::rc20::OrderReading;
+use std::time::Instant;
+
+/// States of the SC search that comes first, and of the question whether the program is robust.
+const FIRST_LOOK: u64 = 20_000;
+const ROBUST_LOOK: u64 = 200_000;
+/// The first bound on the messages of a cell.
+const FIRST_MESSAGES: usize = 4;
+/// States that the search for a shortest run may visit beyond those of the first search.
+const SHORTEST_EXTRA_STATES: u64 = 100_000;
+
+/// Asks whether some goal can be violated, an assertion can fail or a fault can happen. `Auto` tries SC and robustness first, `Bounded`
+/// explores messages at once.
+pub fn c11_reach(
+    program: &Program,
+    question: &ReachabilityQuestion,
+    engine: ReachEngine,
+) -> Result<PortfolioAnswer, AnalysisError> {
+    if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
+        return Err(BuildError::AnyNumberOfCopies(thread.name.clone()).into());
+    }
+    refuse_hardware(program)?;
+    let start = Instant::now();
+    let mut effort = Statistics::default();
+    let mut ask = || {
+        if engine == ReachEngine::Auto
+            && let Some(answer) = by_sc(program, question, &mut effort, start)?
+        {
+            return Ok(answer);
+        }
+        by_messages(program, question, &mut effort, start)
+    };
+    let asked = match engine {
+        ReachEngine::Auto | ReachEngine::Bounded => ask(),
+        _ => return Err(AnalysisError::EngineIsForHardware(engine.name())),
+    };
+    match asked {
+        Err(AnalysisError::Limit(limit)) => {
+            Ok(settled_by(ReachEngine::Bounded, ReachabilityAnswer::unknown(program, question, limit, start)))
+        }
+        Ok(mut answer) => {
+            answer.reachability.statistics.elapsed = start.elapsed();
+            Ok(answer)
+        }
+        error => error,
+    }
+}
+
+fn settled_by(engine: ReachEngine, reachability: ReachabilityAnswer) -> PortfolioAnswer {
+    PortfolioAnswer { reachability, engine, effort: ReachabilityEffort::States, not_tried: None, any_number: None }
+}
+
+/// What SC says, if that decides the question.
+fn by_sc(
+    program: &Program,
+    question: &ReachabilityQuestion,
+    effort: &mut Statistics,
+    start: Instant,
+) -> Result<Option<PortfolioAnswer>, AnalysisError> {
+    let sc = |states: Option<u64>, effort: &Statistics| {
+        let budget = question.budget.child(start, effort.states);
+        let budget = states.map_or(budget, |states| budget.at_most(states));
+        reach(program, &ReachabilityQuestion { model: Model::Sc, budget, ..*question })
+    };
+    let mut first = sc(Some(FIRST_LOOK), effort)?;
+    add(effort, &first.statistics);
+    let answer = |found: ReachabilityAnswer, engine: ReachEngine, effort: &Statistics| {
+        let reachability = ReachabilityAnswer { model: question.model, statistics: *effort, ..found };
+        Ok(Some(settled_by(engine, reachability)))
+    };
+    if first.verdict == Verdict::Violated {
+        return answer(first, ReachEngine::Bounded, effort);
+    }
+    // Only this reading of seq_cst accesses allows whatever RC11 does.
+    let robust = C11Question {
+        seq_cst: SeqCstReading::RelAcq,
+        symmetry: question.reductions.symmetry,
+        budget: question.budget.child(start, effort.states).at_most(ROBUST_LOOK),
+        ..C11Question::new(question.model)
+    };
+    match c11_robustness(program, &robust) {
+        Ok(robust) => {
+            add(effort, &robust.statistics);
+            if robust.verdict != Verdict::Holds {
+                return Ok(None);
+            }
+        }
+        Err(AnalysisError::NotC11(_)) => return Ok(None),
+        Err(error) => return Err(error),
+    }
+    if first.verdict == Verdict::Unknown {
+        first = sc(None, effort)?;
+        add(effort, &first.statistics);
+        first.limit = first.limit.map(|limit| question.budget.limits.as_given(limit));
+    }
+    let engine = if first.verdict == Verdict::Holds { ReachEngine::Robust } else { ReachEngine::Bounded };
+    answer(first, engine, effort)
+}
+
+/// What the machine with messages says, in one reading of seq_cst accesses.
+struct ReadingAnswer {
+    verdict: Verdict,
+    witness: Option<Witness>,
+    /// A violation whose graph RC11 forbids was found.
+    forbidden: bool,
+    limit: Option<Limit>,
+    cut_off: bool,
+    messages: usize,
+    words: usize,
+}
+
+fn by_messages(
+    program: &Program,
+    question: &ReachabilityQuestion,
+    effort: &mut Statistics,
+    start: Instant,
+) -> Result<PortfolioAnswer, AnalysisError> {
+    let exact = question.model == Model::Ra || !has_seq_cst_accesses(program);
+    let mut last = in_reading(program, question, SeqCstReading::RelAcq, effort, start)?;
+    if !exact && last.verdict == Verdict::Unknown && last.forbidden {
+        for seq_cst in [SeqCstReading::After, SeqCstReading::Before] {
+            let stricter = in_reading(program, question, seq_cst, effort, start)?;
+            if stricter.verdict == Verdict::Violated {
+                last = stricter;
+                break;
+            }
+        }
+    }
+    let ReadingAnswer { verdict, witness, forbidden, limit, cut_off, messages, words } = last;
+    Ok(settled_by(
+        ReachEngine::Bounded,
+        ReachabilityAnswer {
+            verdict,
+            model: question.model,
+            goals: program.goals.len() + assertions(program),
+            buffer: None,
+            messages: Some(messages),
+            cut_off,
+            seq_cst_open: forbidden && verdict == Verdict::Unknown,
+            limit: limit.filter(|_| verdict == Verdict::Unknown),
+            witness,
+            statistics: *effort,
+            words,
+        },
+    ))
+}
+
+/// Explores with a bound on messages that grows.
+fn in_reading(
+    program: &Program,
+    question: &ReachabilityQuestion,
+    seq_cst: SeqCstReading,
+    effort: &mut Statistics,
+    start: Instant,
+) -> Result<ReadingAnswer, AnalysisError> {
+    let mut messages = question.messages.unwrap_or(FIRST_MESSAGES).clamp(1, MOST_MESSAGES);
+    loop {
+        let settings = MessageSettings {
+            model: question.model,
+            seq_cst,
+            messages,
+            purpose: Purpose::Goals,
+            reductions: question.reductions,
+        };
+        let budget = question.budget.child(start, effort.states);
+        let explored = explore_messages(program, settings, &Options { budget, until: Until::FirstFinding })?;
+        add(effort, explored.statistics());
+        let limit = explored.limit().map(|limit| question.budget.limits.as_given(limit));
+        let (mut witness, forbidden) = match witness(program, question.model, &explored)? {
+            None => (None, false),
+            Some(None) => (None, true),
+            Some(found) => (found, false),
+        };
+        if let Some(first) = &mut witness {
+            shorten(program, question, settings, &explored, first, start)?;
+        }
+        let open = limit.is_some() || explored.cut_off() || forbidden;
+        let verdict = match (&witness, open) {
+            (Some(_), _) => Verdict::Violated,
+            (None, true) => Verdict::Unknown,
+            (None, false) => Verdict::Holds,
+        };
+        let may_grow = question.messages.is_none() && messages < MOST_MESSAGES && !question.budget.is_stopped();
+        if verdict == Verdict::Unknown && explored.cut_off() && limit.is_none() && !forbidden && may_grow {
+            messages = (2 * messages).min(MOST_MESSAGES);
+            continue;
+        }
+        let (cut_off, words) = (explored.cut_off() && witness.is_none(), explored.words());
+        return Ok(ReadingAnswer { verdict, witness, forbidden, limit, cut_off, messages, words });
+    }
+}
+
+/// The witness of the first violation; `Some(None)` if RC11 forbids its graph.
+fn witness(
+    program: &Program,
+    model: Model,
+    explored: &ExploredMessages,
+) -> Result<Option<Option<Witness>>, AnalysisError> {
+    let Some(found) = explored.violation() else { return Ok(None) };
+    let (violation, run) = found.map_err(|error| InternalError(error.to_string()))?;
+    let reading = if model == Model::Ra { OrderReading::ReleaseAcquire } else { OrderReading::Written };
+    Ok(Some(replay(program, model, reading, violation, &run)?))
+}
+
+/// Replaces a witness by a shortest one, if one is found within reasonable limits.
+fn shorten(
+    program: &Program,
+    question: &ReachabilityQuestion,
+    settings: MessageSettings,
+    first: &ExploredMessages,
+    found: &mut Witness,
+    start: Instant,
+) -> Result<(), AnalysisError> {
+    let states = first.statistics().states;
+    let budget = question.budget.child(start, states).at_most(states * 4 + SHORTEST_EXTRA_STATES).silent().in_memory();
+    let settings = MessageSettings { reductions: Reductions::NONE, ..settings };
+    // A limit must not lose what is found already.
+    match explore_messages(program, settings, &Options { budget, until: Until::FirstFinding }) {
+        Ok(explored) => {
+            if let Some(Some(shortest)) = witness(program, question.model, &explored)? {
+                *found = Witness { shortest: true, ..shortest };
+            }
+            Ok(())
+        }
+        Err(_) => Ok(()),
+    }
+}
