@@ -1,25 +1,55 @@
-//! Walking through a program step by step on the reference semantics, by chance or by choice.
+//! Walking through a program step by step on the reference semantics, at random or by choice.
 
+use crate::c11::ReplayedRun;
 use crate::witness::{initial, narrate};
 use ravelin_answer::{InitialState, RunStep};
-use ravelin_program::{Model, Program, Value};
+use ravelin_machine::monitor::{MonitorRefusal, refuse_hardware};
+use ravelin_program::{LocId, Model, Program, ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{NotModelled, Reference, State, TooMany};
+use ravelin_semantics::rc20::{GraphStep, OrderReading, ThreadFailure};
+use std::collections::BTreeSet;
 use thiserror::Error;
 
 /// A walk in progress.
-pub struct Simulation {
-    reference: Reference,
-    start: State,
-    state: State,
+pub struct Simulation<'a> {
+    walk: Walk<'a>,
     random: u64,
 }
 
+/// Where a walk is.
+enum Walk<'a> {
+    /// Under sc, tso and pso: a state of the reference semantics.
+    Hardware(Box<HardwareWalk>),
+    /// Under ra and rc20: a graph.
+    C11(Box<C11Walk<'a>>),
+}
+
+struct HardwareWalk {
+    reference: Reference,
+    start: State,
+    state: State,
+}
+
+struct C11Walk<'a> {
+    program: &'a Program,
+    /// How the axioms count the orders.
+    reading: OrderReading,
+    reference: Reference,
+    start: State,
+    run: ReplayedRun<'a>,
+}
+
 /// A step that can be taken now.
-pub struct StepChoice {
+pub struct StepChoice<'a> {
     pub action: Action,
     pub told: RunStep,
-    next: State,
+    next: NextState<'a>,
+}
+
+enum NextState<'a> {
+    Hardware(State),
+    C11(Box<ReplayedRun<'a>>),
 }
 
 /// How a walk stands when no step is left or one asks.
@@ -39,86 +69,185 @@ pub enum SimulationError {
     NotModelled(#[from] NotModelled),
     #[error(transparent)]
     TooMany(#[from] TooMany),
+    #[error(transparent)]
+    NotC11(#[from] MonitorRefusal),
 }
 
-impl Simulation {
+impl<'a> Simulation<'a> {
     /// Starts in an initial state that the seed chooses.
-    pub fn new(program: &Program, model: Model, seed: u64) -> Result<Simulation, SimulationError> {
-        let reference = Reference::new(program, model, None)?;
+    pub fn new(program: &'a Program, model: Model, seed: u64) -> Result<Simulation<'a>, SimulationError> {
+        let reference = match model.is_c11() {
+            true => {
+                refuse_hardware(program)?;
+                Reference::as_written(program)?
+            }
+            false => Reference::new(program, model, None)?,
+        };
         let mut starts = reference.initial_states()?;
         let mut random = seed;
-        let chosen = draw(&mut random, starts.len());
-        let state = starts.swap_remove(chosen);
-        Ok(Simulation { reference, start: state.clone(), state, random })
+        let start = starts.swap_remove(draw(&mut random, starts.len()));
+        let walk = match model.is_c11() {
+            true => {
+                let memory: Vec<(Value, Value)> =
+                    start.memory.iter().map(|(&address, &value)| (address, value)).collect();
+                let run = ReplayedRun::new(program, &memory);
+                let reading = if model == Model::Ra { OrderReading::ReleaseAcquire } else { OrderReading::Written };
+                Walk::C11(Box::new(C11Walk { program, reading, reference, start, run }))
+            }
+            false => Walk::Hardware(Box::new(HardwareWalk { reference, state: start.clone(), start })),
+        };
+        Ok(Simulation { walk, random })
     }
 
     /// How the walk began, if these are its steps.
     pub fn initial(&self, steps: &[RunStep]) -> InitialState {
-        initial(&self.reference, &self.start, steps)
+        match &self.walk {
+            Walk::Hardware(walk) => initial(&walk.reference, &walk.start, steps),
+            Walk::C11(walk) => initial(&walk.reference, &walk.start, steps),
+        }
     }
 
-    pub fn choices(&self) -> Vec<StepChoice> {
-        let steps = self.reference.steps(&self.state);
-        let tell = |(action, next): (Action, State)| StepChoice {
-            told: narrate(&self.reference, &self.state, action, &next),
-            action,
-            next,
-        };
-        steps.next.into_iter().map(tell).collect()
+    /// Under ra and rc20 there is one choice for every write that a load may read, and for every place of a store in modification order.
+    pub fn choices(&self) -> Vec<StepChoice<'a>> {
+        match &self.walk {
+            Walk::Hardware(walk) => {
+                let tell = |(action, next): (Action, State)| StepChoice {
+                    told: narrate(&walk.reference, &walk.state, action, &next),
+                    action,
+                    next: NextState::Hardware(next),
+                };
+                walk.reference.steps(&walk.state).next.into_iter().map(tell).collect()
+            }
+            Walk::C11(walk) => {
+                let tell = |step: GraphStep| {
+                    let mut next = walk.run.clone();
+                    next.follow(&step).ok()?;
+                    let told = next.steps.last()?.clone();
+                    Some(StepChoice { action: step.action, told, next: NextState::C11(Box::new(next)) })
+                };
+                walk.run.grown().steps(walk.reading).into_iter().filter_map(tell).collect()
+            }
+        }
     }
 
-    pub fn take(&mut self, choice: StepChoice) {
-        self.state = choice.next;
+    pub fn take(&mut self, choice: StepChoice<'a>) {
+        match (&mut self.walk, choice.next) {
+            (Walk::Hardware(walk), NextState::Hardware(next)) => walk.state = next,
+            (Walk::C11(walk), NextState::C11(next)) => walk.run = *next,
+            _ => debug_assert!(false, "a choice of another walk"),
+        }
     }
 
-    /// Picks one of so many possibilities by chance.
+    /// Picks one of so many possibilities at random.
     pub fn draw(&mut self, possibilities: usize) -> usize {
         draw(&mut self.random, possibilities)
     }
 
+    fn program(&self) -> &Program {
+        match &self.walk {
+            Walk::Hardware(walk) => walk.reference.program(),
+            Walk::C11(walk) => walk.program,
+        }
+    }
+
     /// What is wrong in the present state, in words: violated goals, failing assertions, faults.
     pub fn troubles(&self) -> Vec<String> {
-        let program = self.reference.program();
-        let steps = self.reference.steps(&self.state);
-        let step = |thread: &ravelin_program::ThreadId, transition: &ravelin_program::TransitionId| {
+        let program = self.program();
+        let step = |thread: ThreadId, transition: TransitionId| {
             let thread = &program.threads[thread.0];
             let text = program.show_instruction(thread, &thread.transitions[transition.0].instruction);
             format!("{}: {text}", thread.name)
         };
-        let goals = self.reference.violated_goals(&self.state);
+        let (goals, failures) = match &self.walk {
+            Walk::Hardware(walk) => {
+                let steps = walk.reference.steps(&walk.state);
+                let asserts = steps
+                    .failed_asserts
+                    .iter()
+                    .map(|&(thread, transition)| (thread, transition, ThreadFailure::Assertion));
+                let faults = steps
+                    .faults
+                    .iter()
+                    .map(|&(thread, transition, fault)| (thread, transition, ThreadFailure::Fault(fault)));
+                (walk.reference.violated_goals(&walk.state), asserts.chain(faults).collect())
+            }
+            Walk::C11(walk) => (walk.run.violated_goals(), walk.failures()),
+        };
         let goals = goals
             .iter()
             .map(|&goal| format!("a goal is violated: {}", program.show_condition(&program.goals[goal].condition)));
-        let asserts =
-            steps.failed_asserts.iter().map(|(thread, transition)| format!("{} fails", step(thread, transition)));
-        let faults =
-            steps.faults.iter().map(|(thread, transition, fault)| format!("{}: {fault}", step(thread, transition)));
-        goals.chain(asserts).chain(faults).collect()
+        let failures = failures.into_iter().map(|(thread, transition, failure): (_, _, ThreadFailure)| match failure {
+            ThreadFailure::Assertion => format!("{} fails", step(thread, transition)),
+            ThreadFailure::Fault(fault) => format!("{}: {fault}", step(thread, transition)),
+        });
+        goals.chain(failures).collect()
     }
 
     pub fn standing(&self) -> Standing {
-        let program = self.reference.program();
-        if self.reference.is_final(&self.state) {
+        let (is_final, can_move, locations): (bool, bool, Vec<LocId>) = match &self.walk {
+            Walk::Hardware(walk) => (
+                walk.reference.is_final(&walk.state),
+                !walk.reference.steps(&walk.state).next.is_empty(),
+                walk.state.threads.iter().map(|thread| thread.location).collect(),
+            ),
+            Walk::C11(walk) => (
+                walk.run.is_final(),
+                !walk.run.grown().steps(walk.reading).is_empty(),
+                walk.run.grown().threads().iter().map(|thread| thread.location).collect(),
+            ),
+        };
+        if is_final {
             return Standing::Final;
         }
-        if !self.reference.steps(&self.state).next.is_empty() {
+        if can_move {
             return Standing::Running;
         }
-        let waiting = program.threads.iter().zip(&self.state.threads);
-        let waiting = waiting.filter(|(thread, local)| !thread.is_end(local.location));
+        let waiting = self.program().threads.iter().zip(locations);
+        let waiting = waiting.filter(|(thread, location)| !thread.is_end(*location));
         Standing::Stuck(waiting.map(|(thread, _)| thread.name.clone()).collect())
     }
 
-    /// What memory and the registers hold, by name: `x = 1`, `p[0].r = 0`.
+    /// What memory and the registers hold, by name: `x = 1`, `p[0].r = 0`. Under ra and rc20 memory is what the latest writes in
+    /// modification order left.
     pub fn values(&self) -> Vec<(String, Value)> {
-        let program = self.reference.program();
-        let memory = self.state.memory.iter().map(|(address, value)| (program.memory.name_of(*address), *value));
-        let threads = program.threads.iter().zip(&self.state.threads);
-        let registers = threads.flat_map(|(thread, local)| {
-            let registers = thread.registers.iter().zip(&local.registers).filter(|(register, _)| !register.hidden);
+        let program = self.program();
+        let (memory, registers): (Vec<(Value, Value)>, Vec<&[Value]>) = match &self.walk {
+            Walk::Hardware(walk) => (
+                walk.state.memory.iter().map(|(&address, &value)| (address, value)).collect(),
+                walk.state.threads.iter().map(|thread| &thread.registers[..]).collect(),
+            ),
+            Walk::C11(walk) => {
+                let named: BTreeSet<Value> = program.memory.named_addresses().collect();
+                let written = walk.run.graph().writes.keys().copied();
+                let cells: BTreeSet<Value> = named.into_iter().chain(written).collect();
+                (
+                    cells.into_iter().map(|address| (address, walk.run.cell(address))).collect(),
+                    walk.run.grown().threads().iter().map(|thread| &thread.registers[..]).collect(),
+                )
+            }
+        };
+        let memory = memory.into_iter().map(|(address, value)| (program.memory.name_of(address), value));
+        let threads = program.threads.iter().zip(registers);
+        let registers = threads.flat_map(|(thread, values)| {
+            let registers = thread.registers.iter().zip(values).filter(|(register, _)| !register.hidden);
             registers.map(|(register, value)| (format!("{}.{}", thread.name, register.name), *value))
         });
         memory.chain(registers).collect()
+    }
+}
+
+impl C11Walk<'_> {
+    /// Steps that can fail now.
+    fn failures(&self) -> Vec<(ThreadId, TransitionId, ThreadFailure)> {
+        let mut failures = Vec::new();
+        for (number, thread) in self.program.threads.iter().enumerate() {
+            let location = self.run.grown().threads()[number].location;
+            for (transition, _) in thread.outgoing(location) {
+                let found = self.run.grown().failures(ThreadId(number), transition, self.reading);
+                failures.extend(found.into_iter().map(|failure| (ThreadId(number), transition, failure)));
+            }
+        }
+        failures
     }
 }
 

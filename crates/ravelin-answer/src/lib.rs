@@ -55,6 +55,6 @@ pub use run::{
     AccessStorage, BufferEntry, CellValue, InitialState, InitialThread, RegisterValue, RunStep, RunStepKind, StepAccess,
 };
 pub use sanitizer::{FixTrial, SanitizerReport};
-pub use states::{EndState, EndThread, FinalCondition, FinalStates, Quantifier};
+pub use states::{EndRun, EndState, EndThread, FinalCondition, FinalStates, Quantifier};
 pub use threads::{AnyNumber, CopyCount, Instance, NetSearch};
 pub use verdict::{StopPlace, Stops, Verdict, Violation};

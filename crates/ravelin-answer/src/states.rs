@@ -1,6 +1,8 @@
 //! Answers of `states`: all states in which a program can end.
 
+use crate::graph::{Edge, Event};
 use crate::measure::{Limit, Statistics};
+use crate::run::{InitialState, RunStep};
 use crate::verdict::Stops;
 use ravelin_program::{Model, Value};
 use serde::de::{MapAccess, Visitor};
@@ -15,16 +17,23 @@ pub struct FinalStates {
     pub file: String,
     /// The program's own name.
     pub name: String,
-    /// `sc`, `tso` or `pso`.
+    /// The memory model.
     pub model: Model,
     /// The first condition about final states, if the program has one.
     pub condition: Option<FinalCondition>,
     /// Nothing was omitted.
     pub complete: bool,
-    /// The bound on pending stores of a thread; null under sc.
+    /// The bound on pending stores of a thread; null except under tso and pso.
     pub buffer: Option<usize>,
-    /// Some store had to wait for room in its buffer.
+    /// The bound on the messages of a cell, under ra and rc20.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<usize>,
+    /// Some store had to wait for room in its buffer, or some cell had more messages than the bound.
     pub cut_off: bool,
+    /// States, not listed, that seq_cst accesses allow if they are release/acquire ones and no more, and of which it is not known whether
+    /// C11 allows them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub seq_cst_open: usize,
     /// What ended the search early.
     pub limit: Option<Limit>,
     /// Every thread is at its end.
@@ -79,6 +88,29 @@ pub struct EndState {
     pub condition: Option<bool>,
     /// Sequential consistency forbids it; null if that could not be determined.
     pub beyond_sc: Option<bool>,
+    /// A run to it, if sequential consistency forbids it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<Box<EndRun>>,
+}
+
+/// A run to a final state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EndRun {
+    /// Before the first step.
+    pub initial: InitialState,
+    /// The run.
+    pub steps: Vec<RunStep>,
+    /// What the threads did in memory; null if the run is too long for a graph.
+    pub events: Option<Vec<Event>>,
+    /// What happened before what. Edges that follow from others are omitted.
+    pub edges: Option<Vec<Edge>>,
+    /// A cycle that sequential consistency forbids.
+    pub cycle: Option<Vec<Edge>>,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// A thread at the end of a run.

@@ -263,7 +263,7 @@ pub struct Simulate {
     #[command(flatten)]
     pub input: InputOptions,
     /// Memory model
-    #[arg(long, short, default_value = "tso", value_name = "MODEL", value_parser = named(&Model::HARDWARE, Model::name))]
+    #[arg(long, short, default_value = "tso", value_name = "MODEL", value_parser = named(&Model::ALL, Model::name))]
     pub model: Model,
     /// Seed of the random choices; the same seed gives the same run
     #[arg(long, value_name = "N")]

@@ -1,12 +1,15 @@
 //! `ravelin reach`.
 
-use crate::arguments::Reach;
-use crate::ask::{Subject, Survey, usual_text};
+use crate::arguments::{Format, Reach};
+use crate::ask::{Subject, Survey, is_first, usual_text};
 use crate::exit::Exit;
 use crate::{cluster, expect, files};
 use anyhow::bail;
 use ravelin::answer::NoAnswer;
+use ravelin::answer::text::Overview;
 use ravelin::{Answer, Budget, Command, Error, Model, Program, ReachEngine, Storage, Verdict};
+use ravelin_output::stdout;
+use std::cell::RefCell;
 
 pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
     let Reach { inputs, expect, models, engine, certify, search, storage, cluster, output } = arguments;
@@ -26,6 +29,7 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
     let opened = storage.open(inputs, cluster.process)?;
     let links = cluster.connect(inputs)?;
     let storage = Storage { peers: cluster::peers(&links), ..opened.storage() };
+    let overview = RefCell::new(Overview::default());
     let answer = |subject: &Subject| {
         let question = ravelin::reach(subject.program)
             .model(subject.model)
@@ -38,7 +42,9 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
             // The model was not asked for by name, and the program has no meaning in it.
             Err(Error::NotApplicable(message)) if models.models.is_empty() => {
                 let answer = NoAnswer::not_applicable(subject.program.name(), subject.model, message);
-                return Ok((Exit::Holds, Answer::None(answer)));
+                let answer = Answer::None(answer);
+                overview.borrow_mut().add(&answer);
+                return Ok((Exit::of(&answer), answer));
             }
             answer => answer?,
         };
@@ -47,6 +53,7 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
         {
             files::write_certificate(path, question.certificate()?)?;
         }
+        overview.borrow_mut().add(&answer);
         Ok((Exit::of(&answer), answer))
     };
     let survey = Survey {
@@ -59,6 +66,9 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
         text: &|answer, style| usual_text(answer, output, style),
     };
     let exit = survey.run()?;
+    if output.format == Format::Text && is_first(storage) {
+        stdout().text(&overview.borrow().text())?;
+    }
     opened.conclude(exit);
     cluster::leave_if_stopped(&links, exit);
     Ok(exit)

@@ -34,6 +34,6 @@ mod symmetry;
 
 pub use compile::{BuildError, Machine};
 pub use layout::{Growth, Overflow};
-pub use run::{ExploredProgram, Run, RunError, UnpackedState, UnreadablePath, Violation, run};
+pub use run::{ExploredProgram, ProgramEnd, Run, RunError, UnpackedState, UnreadablePath, Violation, run};
 pub use settings::{Purpose, Reductions, Settings};
 pub use stops::may_stop;

@@ -65,6 +65,14 @@ pub struct Run {
     pub actions: Vec<Action>,
 }
 
+/// A state in which nothing can move.
+pub struct ProgramEnd {
+    /// Every thread is at its end.
+    pub is_final: bool,
+    pub state: UnpackedState,
+    pub(crate) id: StateId,
+}
+
 /// A state, unpacked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UnpackedState {
@@ -124,15 +132,21 @@ impl ExploredProgram {
     }
 
     /// The final states that were found, and those in which nothing can move although some thread is not at its end.
-    pub fn ends(&self) -> impl Iterator<Item = (bool, UnpackedState)> + '_ {
+    pub fn ends(&self) -> impl Iterator<Item = ProgramEnd> + '_ {
         self.space.findings.iter().filter_map(|finding| {
             let is_final = match self.machine.report_of(finding.kind) {
                 ReportNumber::Final => true,
                 ReportNumber::Stuck => false,
                 _ => return None,
             };
-            Some((is_final, self.machine.snapshot(self.space.state(finding.state))))
+            let state = self.machine.snapshot(self.space.state(finding.state));
+            Some(ProgramEnd { is_final, state, id: finding.state })
         })
+    }
+
+    /// A run to one of the [`ends`](ExploredProgram::ends).
+    pub fn run_to(&self, end: &ProgramEnd) -> Result<Run, UnreadablePath> {
+        self.machine.read_back(&self.space.path(end.id)).map(|(run, _)| run)
     }
 }
 

@@ -82,7 +82,7 @@ impl<'a> Simulate<'a> {
     }
 
     /// A walk whose steps are chosen one by one.
-    pub fn walk(self) -> Result<Walk, Error> {
+    pub fn walk(self) -> Result<Walk<'a>, Error> {
         let simulation = Simulation::new(&self.program.program, self.model, self.seed)?;
         let threads = simulation.initial(&[]).threads;
         let choices = simulation.choices();
@@ -154,13 +154,13 @@ fn ended(standing: Standing) -> Option<String> {
 }
 
 /// A walk whose steps are chosen; made by [`Simulate::walk`].
-pub struct Walk {
-    simulation: Simulation,
-    choices: Vec<StepChoice>,
+pub struct Walk<'a> {
+    simulation: Simulation<'a>,
+    choices: Vec<StepChoice<'a>>,
     threads: Vec<InitialThread>,
 }
 
-impl Walk {
+impl Walk<'_> {
     /// The current values of registers and cells.
     pub fn values(&self) -> Vec<(String, i64)> {
         self.simulation.values()

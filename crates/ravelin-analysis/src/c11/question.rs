@@ -144,7 +144,7 @@ fn violation(program: &Program, reading: OrderReading, found: &MonitorFinding) -
     }
 }
 
-pub(super) fn has_seq_cst_accesses(program: &Program) -> bool {
+pub(crate) fn has_seq_cst_accesses(program: &Program) -> bool {
     let mut instructions = program.threads.iter().flat_map(|thread| &thread.transitions).map(|t| &t.instruction);
     instructions.any(|instruction| match instruction {
         Instruction::Load { order, .. }

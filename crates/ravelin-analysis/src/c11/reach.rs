@@ -39,10 +39,7 @@ pub fn c11_reach(
     question: &ReachabilityQuestion,
     engine: ReachEngine,
 ) -> Result<PortfolioAnswer, AnalysisError> {
-    if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
-        return Err(BuildError::AnyNumberOfCopies(thread.name.clone()).into());
-    }
-    refuse_hardware(program)?;
+    refuse(program)?;
     let start = Instant::now();
     let mut effort = Statistics::default();
     let mut ask = || {
@@ -168,7 +165,41 @@ fn by_messages(
     ))
 }
 
-/// Explores with a bound on messages that grows.
+/// Explores with a bound on messages that grows until nothing is cut off, or something is found.
+pub(crate) fn explore_growing(
+    program: &Program,
+    question: &ReachabilityQuestion,
+    purpose: Purpose,
+    seq_cst: SeqCstReading,
+    until: Until,
+    effort: &mut Statistics,
+    start: Instant,
+) -> Result<ExploredMessages, AnalysisError> {
+    refuse(program)?;
+    let ReachabilityQuestion { model, reductions, .. } = *question;
+    let mut messages = question.messages.unwrap_or(FIRST_MESSAGES).clamp(1, MOST_MESSAGES);
+    loop {
+        let settings = MessageSettings { model, seq_cst, messages, purpose, reductions };
+        let budget = question.budget.child(start, effort.states);
+        let explored = explore_messages(program, settings, &Options { budget, until })?;
+        add(effort, explored.statistics());
+        let has_found = purpose == Purpose::Goals && explored.violation().is_some();
+        let may_grow = question.messages.is_none() && messages < MOST_MESSAGES && !question.budget.is_stopped();
+        if has_found || !explored.cut_off() || explored.limit().is_some() || !may_grow {
+            return Ok(explored);
+        }
+        messages = (2 * messages).min(MOST_MESSAGES);
+    }
+}
+
+/// Refuses programs that have no meaning in C11, or any number of threads.
+fn refuse(program: &Program) -> Result<(), AnalysisError> {
+    if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
+        return Err(BuildError::AnyNumberOfCopies(thread.name.clone()).into());
+    }
+    Ok(refuse_hardware(program)?)
+}
+
 fn in_reading(
     program: &Program,
     question: &ReachabilityQuestion,
@@ -176,41 +207,24 @@ fn in_reading(
     effort: &mut Statistics,
     start: Instant,
 ) -> Result<ReadingAnswer, AnalysisError> {
-    let mut messages = question.messages.unwrap_or(FIRST_MESSAGES).clamp(1, MOST_MESSAGES);
-    loop {
-        let settings = MessageSettings {
-            model: question.model,
-            seq_cst,
-            messages,
-            purpose: Purpose::Goals,
-            reductions: question.reductions,
-        };
-        let budget = question.budget.child(start, effort.states);
-        let explored = explore_messages(program, settings, &Options { budget, until: Until::FirstFinding })?;
-        add(effort, explored.statistics());
-        let limit = explored.limit().map(|limit| question.budget.limits.as_given(limit));
-        let (mut witness, forbidden) = match witness(program, question.model, &explored)? {
-            None => (None, false),
-            Some(None) => (None, true),
-            Some(found) => (found, false),
-        };
-        if let Some(first) = &mut witness {
-            shorten(program, question, settings, &explored, first, start)?;
-        }
-        let open = limit.is_some() || explored.cut_off() || forbidden;
-        let verdict = match (&witness, open) {
-            (Some(_), _) => Verdict::Violated,
-            (None, true) => Verdict::Unknown,
-            (None, false) => Verdict::Holds,
-        };
-        let may_grow = question.messages.is_none() && messages < MOST_MESSAGES && !question.budget.is_stopped();
-        if verdict == Verdict::Unknown && explored.cut_off() && limit.is_none() && !forbidden && may_grow {
-            messages = (2 * messages).min(MOST_MESSAGES);
-            continue;
-        }
-        let (cut_off, words) = (explored.cut_off() && witness.is_none(), explored.words());
-        return Ok(ReadingAnswer { verdict, witness, forbidden, limit, cut_off, messages, words });
+    let explored = explore_growing(program, question, Purpose::Goals, seq_cst, Until::FirstFinding, effort, start)?;
+    let limit = explored.limit().map(|limit| question.budget.limits.as_given(limit));
+    let (mut witness, forbidden) = match witness(program, question.model, &explored)? {
+        None => (None, false),
+        Some(None) => (None, true),
+        Some(found) => (found, false),
+    };
+    if let Some(first) = &mut witness {
+        shorten(program, question, &explored, first, start)?;
     }
+    let verdict = match &witness {
+        Some(_) => Verdict::Violated,
+        None if limit.is_some() || explored.cut_off() || forbidden => Verdict::Unknown,
+        None => Verdict::Holds,
+    };
+    let cut_off = explored.cut_off() && witness.is_none();
+    let (messages, words) = (explored.messages(), explored.words());
+    Ok(ReadingAnswer { verdict, witness, forbidden, limit, cut_off, messages, words })
 }
 
 /// The witness of the first violation; `Some(None)` if RC11 forbids its graph.
@@ -229,14 +243,13 @@ fn witness(
 fn shorten(
     program: &Program,
     question: &ReachabilityQuestion,
-    settings: MessageSettings,
     first: &ExploredMessages,
     found: &mut Witness,
     start: Instant,
 ) -> Result<(), AnalysisError> {
     let states = first.statistics().states;
     let budget = question.budget.child(start, states).at_most(states * 4 + SHORTEST_EXTRA_STATES).silent().in_memory();
-    let settings = MessageSettings { reductions: Reductions::NONE, ..settings };
+    let settings = MessageSettings { reductions: Reductions::NONE, ..first.settings() };
     // A limit must not lose what is found already.
     match explore_messages(program, settings, &Options { budget, until: Until::FirstFinding }) {
         Ok(explored) => {

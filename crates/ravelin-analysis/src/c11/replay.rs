@@ -8,14 +8,17 @@ use super::witness::{MadeBy, tell};
 use crate::InternalError;
 use crate::witness::{Computation, RunGraph, Witness, describe, initial, start_of};
 use ravelin_answer::{AccessStorage, CellValue, RegisterValue, RunStep, RunStepKind, StepAccess};
-use ravelin_machine::Violation;
 use ravelin_machine::messages::{MessageRun, MessageStep};
+use ravelin_machine::{UnpackedState, Violation};
 use ravelin_program::{Instruction, LocId, Model, Observable, Program, ThreadId, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::Reference;
-use ravelin_semantics::rc20::{Graph, GrowingGraph, OrderReading, ThreadFailure, rc20_consistent, sc_consistent};
+use ravelin_semantics::rc20::{
+    Graph, GraphStep, GrowingGraph, OrderReading, ThreadFailure, rc20_consistent, sc_consistent,
+};
 
 /// A run as a graph, and its steps for people.
+#[derive(Clone)]
 pub struct ReplayedRun<'a> {
     program: &'a Program,
     grown: GrowingGraph<'a>,
@@ -39,8 +42,10 @@ impl<'a> ReplayedRun<'a> {
     /// Follows a whole run.
     pub fn of(program: &'a Program, run: &MessageRun) -> Result<ReplayedRun<'a>, InternalError> {
         let mut replayed = ReplayedRun::new(program, &run.start.memory);
-        for step in &run.steps {
-            replayed.follow(step).map_err(InternalError)?;
+        for &MessageStep { action, reads, writes } in &run.steps {
+            let place = |place: Option<(Value, usize)>| place.map(|(_, place)| place);
+            let step = GraphStep { action, reads: place(reads), writes: place(writes) };
+            replayed.follow(&step).map_err(InternalError)?;
         }
         Ok(replayed)
     }
@@ -54,13 +59,11 @@ impl<'a> ReplayedRun<'a> {
     }
 
     /// Takes a step.
-    pub fn follow(&mut self, step: &MessageStep<Value>) -> Result<(), String> {
+    pub fn follow(&mut self, step: &GraphStep) -> Result<(), String> {
         let before = self.grown.clone();
-        let place = |place: Option<(Value, usize)>| place.map(|(_, place)| place);
-        let (reads, writes) = (place(step.reads), place(step.writes));
         let number = self.actions.len();
         let refused = |error: &dyn std::fmt::Display| format!("step {}: {error}", number + 1);
-        self.grown.follow_at(step.action, reads, writes).map_err(|error| refused(&error))?;
+        self.grown.follow_at(step.action, step.reads, step.writes).map_err(|error| refused(&error))?;
         self.made_by.note(step.action.thread(), number, self.grown.graph());
         self.steps.push(self.narrate(&before, step.action));
         self.actions.push(step.action);
@@ -194,9 +197,9 @@ impl<'a> ReplayedRun<'a> {
     }
 
     /// How the run began.
-    pub fn initial(&self, run: &MessageRun) -> Result<ravelin_answer::InitialState, InternalError> {
+    pub fn initial(&self, start: &UnpackedState) -> Result<ravelin_answer::InitialState, InternalError> {
         let reference = Reference::as_written(self.program).map_err(|error| InternalError(error.to_string()))?;
-        let start = start_of(&reference, &run.start).map_err(InternalError)?;
+        let start = start_of(&reference, start).map_err(InternalError)?;
         Ok(initial(&reference, &start, &self.steps))
     }
 }
@@ -220,7 +223,7 @@ pub(super) fn replay(
     Ok(Some(Witness {
         model,
         violation: describe(program, violation),
-        initial: replayed.initial(run)?,
+        initial: replayed.initial(&run.start)?,
         graph: Some(replayed.told_graph()),
         shortest: false,
         computation: Computation { issued: vec![None; replayed.actions.len()], actions: replayed.actions },

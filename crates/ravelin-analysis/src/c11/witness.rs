@@ -130,6 +130,7 @@ fn grow<'a>(program: &'a Program, run: &Run) -> Result<(GrowingGraph<'a>, Vec<Ve
 }
 
 /// By thread: the steps that made its events.
+#[derive(Clone)]
 pub(super) struct MadeBy(pub Vec<Vec<usize>>);
 
 impl MadeBy {

@@ -10,4 +10,4 @@ pub(crate) use graph::kind;
 pub use initial::initial;
 pub use narrate::narrate;
 pub use replay::{Computation, Witness, replay};
-pub(crate) use replay::{describe, start_of};
+pub(crate) use replay::{describe, retell, start_of};

@@ -54,8 +54,28 @@ fn issued(thread: ThreadId, before: &State, after: &State) -> Option<Value> {
     new.iter().copied().find(|&address| count(&new, address) > count(&old, address))
 }
 
-/// Replays a run, and checks that its last state shows the violation.
-pub fn replay(program: &Program, settings: Settings, violation: Violated, run: &Run) -> Result<Witness, InternalError> {
+/// A run that replays, told.
+pub(crate) struct RetoldRun {
+    reference: Reference,
+    start: State,
+    /// The last state.
+    pub state: State,
+    pub steps: Vec<RunStep>,
+    computation: Computation,
+}
+
+impl RetoldRun {
+    pub fn initial(&self) -> InitialState {
+        initial(&self.reference, &self.start, &self.steps)
+    }
+
+    pub fn graph(&self) -> Option<RunGraph> {
+        RunGraph::of(&self.reference, &self.start, &self.computation.actions)
+    }
+}
+
+/// Replays a run.
+pub(crate) fn retell(program: &Program, settings: Settings, run: &Run) -> Result<RetoldRun, InternalError> {
     let internal = |what: String| InternalError(format!("a run under {} does not replay: {what}", settings.model));
     let bound = settings.model.is_buffered().then_some(settings.buffer);
     let reference = Reference::new(program, settings.model, bound).map_err(|error| internal(error.to_string()))?;
@@ -70,24 +90,32 @@ pub fn replay(program: &Program, settings: Settings, violation: Violated, run: &
         computation.push(*action, &state, &next);
         state = next;
     }
-    let ahead = reference.steps(&state);
+    Ok(RetoldRun { reference, start, state, steps, computation })
+}
+
+/// Replays a run, and checks that its last state shows the violation.
+pub fn replay(program: &Program, settings: Settings, violation: Violated, run: &Run) -> Result<Witness, InternalError> {
+    let retold = retell(program, settings, run)?;
+    let (reference, state) = (&retold.reference, &retold.state);
+    let ahead = reference.steps(state);
     let shown = match violation {
-        Violated::Goal(goal) => reference.violated_goals(&state).contains(&goal),
+        Violated::Goal(goal) => reference.violated_goals(state).contains(&goal),
         Violated::Assert { thread, transition } => ahead.failed_asserts.contains(&(thread, transition)),
         Violated::Fault { thread, transition, fault } => ahead.faults.contains(&(thread, transition, fault)),
     };
     if !shown {
-        return Err(internal("its last state does not show the violation".to_owned()));
+        let what =
+            format!("a run under {} does not replay: its last state does not show the violation", settings.model);
+        return Err(InternalError(what));
     }
-    let violation = describe(reference.program(), violation);
     Ok(Witness {
         model: settings.model,
-        violation,
-        initial: initial(&reference, &start, &steps),
-        graph: RunGraph::of(&reference, &start, &run.actions),
-        steps,
+        violation: describe(reference.program(), violation),
+        initial: retold.initial(),
+        graph: retold.graph(),
+        steps: retold.steps,
         shortest: false,
-        computation,
+        computation: retold.computation,
     })
 }
 

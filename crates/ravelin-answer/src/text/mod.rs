@@ -21,6 +21,7 @@ pub use numbers::{counted, grouped};
 pub use overview::Overview;
 pub use robust::attacks;
 pub use run::{effect, steps};
+pub use states::state_models;
 pub use stops::stops;
 pub use table::TextTable;
 

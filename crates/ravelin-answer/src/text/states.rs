@@ -2,18 +2,22 @@
 
 use super::Style;
 use super::numbers::{counted, grouped};
-use super::run::explored;
+use super::run::{explored, steps};
 use super::table::TextTable;
 use crate::{EndState, FinalStates};
+use ravelin_program::Model;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
+
+/// The most runs that are shown.
+const MOST_RUNS: usize = 5;
 
 /// The answer to `states`.
 pub fn final_states(answer: &FinalStates, style: Style) -> String {
     let beyond = answer.finals.iter().filter(|state| state.beyond_sc == Some(true)).count() as u64;
     let mut text =
         format!("{} under {}: {}", answer.file, answer.model, counted(answer.finals.len() as u64, "final state"));
-    if answer.model.is_buffered() {
+    if answer.model != Model::Sc {
         let _ = write!(text, ", {} not possible under sc", grouped(beyond));
     }
     text.push('\n');
@@ -26,6 +30,13 @@ pub fn final_states(answer: &FinalStates, style: Style) -> String {
         Some(limit) => {
             let _ = writeln!(text, "  Not all: {limit}.");
         }
+        None if answer.cut_off && answer.messages.is_some() => {
+            let _ = writeln!(
+                text,
+                "  Some cell had more than {} writes that could still be read, so there may be more states (--messages).",
+                answer.messages.unwrap_or(0)
+            );
+        }
         None if answer.cut_off => {
             let _ = writeln!(
                 text,
@@ -35,8 +46,54 @@ pub fn final_states(answer: &FinalStates, style: Style) -> String {
         }
         None => {}
     }
+    if answer.seq_cst_open > 0 {
+        let _ = writeln!(
+            text,
+            "  {} more if seq_cst accesses are release/acquire ones; whether C11 allows them was not settled.",
+            counted(answer.seq_cst_open as u64, "state")
+        );
+    }
+    text.push_str(&runs(answer, style));
     let _ = writeln!(text, "  {}.", explored(&answer.statistics));
     style.fitted(text)
+}
+
+/// How states that sc forbids are reached.
+fn runs(answer: &FinalStates, style: Style) -> String {
+    let mut text = String::new();
+    let mut reached = answer.finals.iter().chain(&answer.stuck).filter_map(|state| Some((state, state.run.as_ref()?)));
+    for (state, run) in reached.by_ref().take(MOST_RUNS) {
+        let _ = writeln!(text, "  run to {}, which sc forbids:", state.shown.trim_end_matches(';'));
+        text.push_str(&steps(&run.initial.threads, &run.steps, answer.model.is_buffered(), style));
+    }
+    let more = reached.count() as u64;
+    if more > 0 {
+        let _ = writeln!(text, "  {} not shown (--format json has them).", counted(more, "more run"));
+    }
+    text
+}
+
+/// State × model: which of several models allow a state.
+pub fn state_models(answers: &[&FinalStates], style: Style) -> String {
+    let mut shown: Vec<&str> = Vec::new();
+    for state in answers.iter().flat_map(|answer| &answer.finals) {
+        if !shown.contains(&state.shown.as_str()) {
+            shown.push(&state.shown);
+        }
+    }
+    shown.sort_unstable();
+    let mut table = TextTable::new(&[]);
+    let names = answers.iter().map(|answer| answer.model.to_string());
+    table.row(std::iter::once("final state".to_owned()).chain(names));
+    for state in shown {
+        let word = |answer: &&FinalStates| match answer.finals.iter().any(|found| found.shown == state) {
+            true => "allowed".to_owned(),
+            false if answer.complete => "forbidden".to_owned(),
+            false => "not found".to_owned(),
+        };
+        table.row(std::iter::once(state.to_owned()).chain(answers.iter().map(word)));
+    }
+    table.render_within("", style.width)
 }
 
 fn state_table(states: &[EndState], with_locations: bool, style: Style) -> String {

@@ -34,4 +34,4 @@ mod run;
 mod search;
 
 pub use read_back::{MessageRun, MessageStep};
-pub use run::{ExploredMessages, MOST_MESSAGES, MessageEnd, MessageSettings, explore_messages};
+pub use run::{ExploredMessages, MOST_MESSAGES, MessageSettings, explore_messages};

@@ -6,9 +6,9 @@ use crate::compile::Machine;
 use crate::expand::ReportNumber;
 use crate::growing::{GrowthAttempt, growing};
 use crate::layout::{Growth, Overflow};
-use crate::run::{RunError, UnpackedState, UnreadablePath, Violation};
+use crate::run::{ProgramEnd, RunError, UnreadablePath, Violation};
 use crate::settings::{Purpose, Reductions, Settings};
-use ravelin_explore::{End, Limit, Limits, Options, Space, StateFinding, StateId, Statistics, Watch, explore};
+use ravelin_explore::{End, Limit, Limits, Options, Space, StateFinding, Statistics, Watch, explore};
 use ravelin_program::{Model, Program, SeqCstReading};
 use std::collections::BTreeSet;
 
@@ -79,18 +79,18 @@ pub struct ExploredMessages {
     limits: Limits,
 }
 
-/// A state in which nothing can move, if every read gives the mo-latest value.
-pub struct MessageEnd {
-    /// Every thread is at its end.
-    pub is_final: bool,
-    /// Memory holds the mo-latest values.
-    pub state: UnpackedState,
-    id: StateId,
-}
-
 impl ExploredMessages {
     fn search(&self) -> MessageMachine<'_> {
         MessageMachine::new(&self.machine, self.settings, self.words)
+    }
+
+    pub fn settings(&self) -> MessageSettings {
+        self.settings
+    }
+
+    /// The bound on the messages of a cell.
+    pub fn messages(&self) -> usize {
+        self.settings.messages
     }
 
     pub fn statistics(&self) -> &Statistics {
@@ -138,8 +138,8 @@ impl ExploredMessages {
         Ok((violation.ok_or(UnreadablePath { step: path.len() })?, search.read_back(&path)?))
     }
 
-    /// The states in which the program can end.
-    pub fn ends(&self) -> impl Iterator<Item = MessageEnd> + '_ {
+    /// The states in which nothing can move, if every read gives the mo-latest value. Memory holds these values.
+    pub fn ends(&self) -> impl Iterator<Item = ProgramEnd> + '_ {
         self.space.findings.iter().filter_map(|finding| {
             let is_final = match self.machine.report_of(finding.kind) {
                 ReportNumber::Final => true,
@@ -147,12 +147,12 @@ impl ExploredMessages {
                 _ => return None,
             };
             let state = self.machine.snapshot(&self.space.state(finding.state)[..self.machine.words()]);
-            Some(MessageEnd { is_final, state, id: finding.state })
+            Some(ProgramEnd { is_final, state, id: finding.state })
         })
     }
 
     /// A run to one of the [`ends`](ExploredMessages::ends).
-    pub fn run_to(&self, end: &MessageEnd) -> Result<MessageRun, UnreadablePath> {
+    pub fn run_to(&self, end: &ProgramEnd) -> Result<MessageRun, UnreadablePath> {
         self.search().read_back(&self.space.path(end.id))
     }
 }

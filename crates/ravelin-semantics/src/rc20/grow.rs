@@ -19,6 +19,25 @@ pub struct GrowingGraph<'a> {
     threads: Vec<GraphThread>,
 }
 
+/// A step that can be taken: where it reads and writes in modification order, as for [`GrowingGraph::follow_at`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GraphStep {
+    pub action: Action,
+    pub reads: Option<usize>,
+    pub writes: Option<usize>,
+}
+
+/// One way to take a step.
+struct Extension {
+    /// If the step has an event.
+    graph: Option<Graph>,
+    reads: Option<usize>,
+    writes: Option<usize>,
+    /// A compare-exchange that fails although it need not.
+    spurious: bool,
+    failure: Option<ThreadFailure>,
+}
+
 /// A step that cannot be taken at its place in the run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("thread `{thread}` cannot take the step: {why}")]
@@ -122,7 +141,8 @@ impl<'a> GrowingGraph<'a> {
     /// closest to SC first. Their consistency is not checked. A step that fails because of the value it read is
     /// included with its event.
     pub fn extensions(&self, thread: ThreadId, transition: TransitionId) -> Vec<Graph> {
-        self.extended(thread, transition).into_iter().filter_map(|(graph, _)| graph).collect()
+        let instruction = &self.program.threads[thread.0].transitions[transition.0].instruction;
+        self.extended(thread, transition, instruction).into_iter().filter_map(|extended| extended.graph).collect()
     }
 
     /// How a step can fail, if the model allows what it reads.
@@ -132,7 +152,7 @@ impl<'a> GrowingGraph<'a> {
             return vec![fault.into()];
         }
         let mut failures = Vec::new();
-        for (graph, failure) in self.extended(thread, transition) {
+        for Extension { graph, failure, .. } in self.extended(thread, transition, instruction) {
             if let Some(failure) = failure
                 && !failures.contains(&failure)
                 && graph.is_none_or(|graph| rc20_consistent(&graph, reading))
@@ -143,42 +163,70 @@ impl<'a> GrowingGraph<'a> {
         failures
     }
 
-    /// All ways to take a step: the graph if the step has an event, and the failure if it fails.
-    fn extended(&self, thread: ThreadId, transition: TransitionId) -> Vec<(Option<Graph>, Option<ThreadFailure>)> {
+    /// All steps that the model allows next, those closest to SC first in each thread. Steps that fail are left out.
+    pub fn steps(&self, reading: OrderReading) -> Vec<GraphStep> {
+        let mut steps = Vec::new();
+        for thread in (0..self.program.threads.len()).map(ThreadId) {
+            let location = self.threads[thread.0].location;
+            for (transition, step) in self.program.threads[thread.0].outgoing(location) {
+                // A havoc is one step for every value.
+                let instructions: Vec<(Value, Instruction)> = match step.instruction {
+                    Instruction::Havoc { reg, lo, hi } => {
+                        (lo..=hi).map(|value| (value, Instruction::Havoc { reg, lo: value, hi: value })).collect()
+                    }
+                    ref other => vec![(0, other.clone())],
+                };
+                for (choice, instruction) in instructions {
+                    for extended in self.extended(thread, transition, &instruction) {
+                        let allowed = extended.graph.is_none_or(|graph| rc20_consistent(&graph, reading));
+                        if extended.failure.is_none() && allowed {
+                            let choice = choice.max(Value::from(extended.spurious));
+                            let action = Action::Step { thread, transition, choice };
+                            steps.push(GraphStep { action, reads: extended.reads, writes: extended.writes });
+                        }
+                    }
+                }
+            }
+        }
+        steps
+    }
+
+    /// All ways to take a step.
+    fn extended(&self, thread: ThreadId, transition: TransitionId, instruction: &Instruction) -> Vec<Extension> {
         let mut grown = self.clone();
         let mut extended = Vec::new();
-        let instruction = &self.program.threads[thread.0].transitions[transition.0].instruction;
         let Ok(address) = self.local(thread).read_address(instruction) else { return extended };
         let sources: Vec<Option<usize>> = match address {
             None => vec![None],
             Some(address) => {
                 grown.latest(address);
-                grown.graph.writes[&address].iter().rev().map(|&write| Some(write)).collect()
+                (0..grown.graph.writes[&address].len()).rev().map(Some).collect()
             }
         };
-        for source in sources {
-            for outcome in grown.local(thread).outcomes(instruction, grown.value(source)) {
+        for reads in sources {
+            let source = address.zip(reads).map(|(address, place)| grown.graph.writes[&address][place]);
+            let outcomes = grown.local(thread).outcomes(instruction, grown.value(source));
+            for (number, outcome) in outcomes.into_iter().enumerate() {
                 let failure = outcome.registers.err();
+                // What a compare-exchange does for a reason comes first.
+                let spurious = number > 0 && matches!(instruction, Instruction::CompareExchange { .. });
                 let Some(label) = outcome.label else {
-                    extended.push((None, failure));
+                    extended.push(Extension { graph: None, reads: None, writes: None, spurious, failure });
                     continue;
                 };
                 let mut grown = grown.clone();
-                let positions: Vec<Option<usize>> = match (label.address().filter(|_| label.writes()), source) {
+                let positions: Vec<Option<usize>> = match (label.address().filter(|_| label.writes()), reads) {
                     (None, _) => vec![None],
                     (Some(address), None) => {
                         grown.latest(address);
                         (1..=grown.graph.writes[&address].len()).rev().map(Some).collect()
                     }
-                    (Some(address), Some(source)) => {
-                        let read = grown.graph.writes[&address].iter().position(|&write| write == source);
-                        read.map(|read| Some(read + 1)).into_iter().collect()
-                    }
+                    (Some(_), Some(place)) => vec![Some(place + 1)],
                 };
-                for position in positions {
+                for writes in positions {
                     let mut graph = grown.graph.clone();
-                    graph.extend(self.event(thread, transition, label), source, position);
-                    extended.push((Some(graph), failure));
+                    graph.extend(self.event(thread, transition, label), source, writes);
+                    extended.push(Extension { graph: Some(graph), reads, writes, spurious, failure });
                 }
             }
         }

@@ -74,6 +74,6 @@ pub use enumerate::{
     Enumeration, EnumerationRefusal, Execution, FinalState, GraphLimits, GraphRobustness, enumerate, robust,
 };
 pub use graph::{Graph, GraphEvent, Label};
-pub use grow::{GrowingGraph, NoSuchStep};
+pub use grow::{GraphStep, GrowingGraph, NoSuchStep};
 pub use relation::Relation;
 pub use thread::{GraphThread, ThreadFailure};

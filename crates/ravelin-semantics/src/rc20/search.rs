@@ -94,7 +94,7 @@ impl<'a> GraphSearch<'a> {
             return successors;
         }
         for (id, transition) in self.program.threads[thread.0].outgoing(state.threads[thread.0].location) {
-            let step = GraphStep { thread, id, transition };
+            let step = ThreadStep { thread, id, transition };
             let local = self.local(state, thread);
             match local.read_address(&transition.instruction) {
                 Err(fault) => successors.push(failed(state, thread, ThreadFailure::Fault(fault))),
@@ -121,7 +121,7 @@ impl<'a> GraphSearch<'a> {
     fn follow(
         &self,
         state: &GraphState,
-        step: GraphStep,
+        step: ThreadStep,
         outcome: TransitionOutcome,
         source: Option<usize>,
         successors: &mut Vec<GraphState>,
@@ -142,7 +142,7 @@ impl<'a> GraphSearch<'a> {
     }
 
     /// The consistent graphs with one more event.
-    fn extensions(&self, graph: &Graph, step: GraphStep, label: Label, source: Option<usize>) -> Vec<Graph> {
+    fn extensions(&self, graph: &Graph, step: ThreadStep, label: Label, source: Option<usize>) -> Vec<Graph> {
         let mut graph = graph.clone();
         let mut positions = vec![None];
         if let Some(address) = label.address().filter(|_| label.writes()) {
@@ -206,7 +206,7 @@ impl<'a> GraphSearch<'a> {
 }
 
 #[derive(Clone, Copy)]
-struct GraphStep<'a> {
+struct ThreadStep<'a> {
     thread: ThreadId,
     id: TransitionId,
     transition: &'a Transition,

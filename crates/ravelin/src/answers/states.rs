@@ -1,7 +1,7 @@
 //! Final states.
 
 use ravelin_analysis::states::{self as analysis, final_goal};
-use ravelin_answer::{EndState, EndThread, FinalCondition, FinalStates, Quantifier};
+use ravelin_answer::{EndRun, EndState, EndThread, FinalCondition, FinalStates, Quantifier};
 use ravelin_program::{Goal, GoalKind, Program};
 
 /// The answer to `states`.
@@ -11,8 +11,10 @@ pub fn final_states(file: &str, program: &Program, found: &analysis::FinalStates
         name: program.name.clone(),
         model: found.model,
         condition: final_goal(program).map(|goal| condition(program, goal)),
-        complete: found.limit.is_none() && !found.cut_off,
+        complete: found.is_complete(),
         buffer: found.buffer,
+        messages: found.messages,
+        seq_cst_open: found.seq_cst_open,
         cut_off: found.cut_off,
         limit: found.limit.map(Into::into),
         finals: found.finals.iter().map(end_state).collect(),
@@ -23,7 +25,8 @@ pub fn final_states(file: &str, program: &Program, found: &analysis::FinalStates
 }
 
 fn end_state(state: &analysis::EndState) -> EndState {
-    let threads = state.threads.iter().map(|thread| EndThread {
+    let shown = &state.shown;
+    let threads = shown.threads.iter().map(|thread| EndThread {
         thread: thread.name.clone(),
         location: thread.location.clone(),
         at_end: thread.at_end,
@@ -31,10 +34,21 @@ fn end_state(state: &analysis::EndState) -> EndState {
     });
     EndState {
         threads: threads.collect(),
-        memory: state.memory.clone(),
-        shown: state.shown.clone(),
-        condition: state.condition,
+        memory: shown.memory.clone(),
+        shown: shown.text.clone(),
+        condition: shown.condition,
         beyond_sc: state.beyond_sc,
+        run: state.run.as_ref().map(|run| Box::new(end_run(run))),
+    }
+}
+
+fn end_run(run: &analysis::EndRun) -> EndRun {
+    EndRun {
+        initial: run.initial.clone(),
+        steps: run.steps.clone(),
+        events: run.graph.as_ref().map(|graph| graph.events.clone()),
+        edges: run.graph.as_ref().map(|graph| graph.edges.clone()),
+        cycle: run.graph.as_ref().map(|graph| graph.cycle.clone()),
     }
 }
 

@@ -185,7 +185,7 @@ impl ModelComparison<'_> {
             self.add("states", expected, summary(&answer));
         }
         for expected in states {
-            let found: BTreeSet<String> = answer.finals.iter().map(|state| state.shown.clone()).collect();
+            let found: BTreeSet<String> = answer.finals.iter().map(|state| state.shown.text.clone()).collect();
             self.add("states", show(&expected), show(&found));
         }
         for expected in conditions {
@@ -253,7 +253,7 @@ fn show(states: &BTreeSet<String>) -> String {
 
 /// herd's verdict on the condition.
 fn condition(program: &ravelin_program::Program, answer: &FinalStates) -> &'static str {
-    let holds = |state: &EndState| state.condition.unwrap_or(true);
+    let holds = |state: &EndState| state.shown.condition.unwrap_or(true);
     let ok = match final_goal(program).map_or(GoalKind::Exists, |goal| goal.kind) {
         GoalKind::Finally => answer.finals.iter().all(holds),
         GoalKind::NeverFinally => !answer.finals.iter().any(holds),
