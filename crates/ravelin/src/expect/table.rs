@@ -3,8 +3,8 @@
 //! Three kinds of rows are understood, and other columns are ignored.
 //!
 //! With `test` (the name of a file without folder and extension): `states_sc` lists final states as herd shows them,
-//! separated by ` | `. `extra_states_tso` and `extra_states_pso` list what other models add. `cond_sc`, `cond_tso`,
-//! `cond_pso` are `Ok` or `No`. `trace_robust` is `yes` or `no` for tso, `ra_trace_robust` for ra, `rc11_trace_robust`
+//! separated by ` | `. `extra_states_tso`, `extra_states_pso`, `extra_ra` and `extra_rc11` (for rc20) list what other models
+//! add. `cond_sc`, `cond_tso`, `cond_pso`, `cond_ra` and `cond_rc11` are `Ok` or `No`. `trace_robust` is `yes` or `no` for tso, `ra_trace_robust` for ra, `rc11_trace_robust`
 //! for rc20.
 //!
 //! With `file`, `command`, `model` and `answer`: the answer of a command about a file. With `file`, `question` and
@@ -65,7 +65,9 @@ impl ExpectationTable {
         let row = self.rows_of(path).first()?;
         let mut states = split(self.cell(row, "states_sc")?);
         if model != Model::Sc {
-            states.extend(split(self.cell(row, &format!("extra_states_{model}"))?));
+            let name = herd_name(model);
+            let extra = self.cell(row, &format!("extra_states_{name}"));
+            states.extend(split(extra.or_else(|| self.cell(row, &format!("extra_{name}")))?));
         }
         Some(states)
     }
@@ -73,7 +75,7 @@ impl ExpectationTable {
     /// `Ok` or `No` for the condition under a model.
     pub(super) fn condition(&self, path: &Path, model: Model) -> Option<String> {
         let row = self.rows_of(path).first()?;
-        self.cell(row, &format!("cond_{model}")).map(str::to_owned)
+        self.cell(row, &format!("cond_{}", herd_name(model))).map(str::to_owned)
     }
 
     /// The expected answers of a command.
@@ -94,6 +96,11 @@ impl ExpectationTable {
         let rows = self.rows_of(path).iter();
         rows.filter_map(|row| Some((self.cell(row, "question")?, self.cell(row, "verdict")?)))
     }
+}
+
+/// What columns call a model: for herd, C11 is rc11.
+fn herd_name(model: Model) -> &'static str {
+    if model == Model::Rc20 { "rc11" } else { model.name() }
 }
 
 fn split(states: &str) -> BTreeSet<String> {
