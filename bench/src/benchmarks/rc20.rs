@@ -1,15 +1,17 @@
-//! What robustness against release/acquire and RC20 costs: our versions of the programs of the PLDI paper, all litmus shapes, and, if
-//! somebody has them, the files of Rocker.
+//! What robustness against release/acquire and RC20 costs, and what it costs to know whether something can go wrong: our versions of the programs of
+//! the PLDI paper, all litmus shapes, well-known algorithms, and, if somebody has them, the files of Rocker.
 
 use crate::command::made_by;
 use crate::measure::{REPETITIONS, machine, repetitions};
-use crate::questions::c11;
+use crate::questions::{c11, reach};
 use crate::sources;
 use crate::table::{MarkdownTable, count, seconds_or_stopped};
 use anyhow::Result;
+use ravelin_analysis::reachability::{ReachEngine, ReachabilityQuestion};
 use ravelin_explore::Budget;
 use ravelin_frontend::Language;
-use ravelin_program::Model;
+use ravelin_machine::Reductions;
+use ravelin_program::{Model, Program};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -54,6 +56,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         files.extend(sources::files(&crate::root().join(folder), "rav")?);
     }
     table(arguments, &files, Language::Rav)?;
+    can_it_go_wrong(arguments)?;
+    as_programs_grow(arguments)?;
     if let Some(folder) = &arguments.rocker {
         println!("## Rocker's files\n");
         println!(
@@ -61,6 +65,73 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         );
         table(arguments, &sources::files_below(folder, "tpl")?, Language::Rocker)?;
     }
+    Ok(())
+}
+
+/// `reach` under rc20 on the examples of C11 algorithms.
+fn can_it_go_wrong(arguments: &Arguments) -> Result<()> {
+    println!("## Can it go wrong?\n");
+    println!(
+        "`reach --model rc20`: by default, which takes the answer of sc where the program is robust, and by messages and views alone \
+         (`bounded`), with all reductions and with none.\n"
+    );
+    let heading =
+        ["program", "answer", "by", "time", "states with messages", "time", "states without reductions", "time"];
+    let mut table = MarkdownTable::new(&heading);
+    for path in sources::files(&crate::root().join("examples/c11"), "rav")? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        eprintln!("reach {name}");
+        let program = sources::read(&path, Language::Rav)?;
+        let mut row = vec![name];
+        row.extend(reach_columns(arguments, &program)?);
+        table.row(row);
+    }
+    println!("{table}");
+    Ok(())
+}
+
+/// The answer with its time, and states and times of messages with and without reductions.
+fn reach_columns(arguments: &Arguments, program: &Program) -> Result<Vec<String>> {
+    let budget = Budget::seconds(arguments.timeout).workers(arguments.workers);
+    let question = ReachabilityQuestion { budget, ..ReachabilityQuestion::new(Model::Rc20) };
+    let unreduced = ReachabilityQuestion { reductions: Reductions::NONE, ..question };
+    let (answer, time) = reach::ask(program, &question, ReachEngine::Auto, arguments.repetitions)?;
+    let mut columns =
+        vec![answer.reachability.verdict.name().to_owned(), answer.engine.name().to_owned(), seconds_or_stopped(time)];
+    for question in [question, unreduced] {
+        let (answer, time) = reach::ask(program, &question, ReachEngine::Bounded, arguments.repetitions)?;
+        columns.extend([count(answer.reachability.statistics.states), seconds_or_stopped(time)]);
+    }
+    Ok(columns)
+}
+
+/// Examples with other numbers: file, what is written there, what it says, and which numbers to write.
+const GROWING: [(&str, &str, &str, [usize; 4]); 4] = [
+    ("spsc-ring.rav", "const ITEMS = 3;", "const ITEMS = $n;", [3, 6, 12, 24]),
+    ("seqcount.rav", "thread reader[2]", "thread reader[$n]", [1, 2, 3, 4]),
+    ("treiber-stack.rav", "const N = 2;", "const N = $n;", [1, 2, 3, 4]),
+    ("double-checked-locking.rav", "const N = 3;", "const N = $n;", [2, 3, 4, 5]),
+];
+
+fn as_programs_grow(arguments: &Arguments) -> Result<()> {
+    println!("## As programs grow\n");
+    println!("The same for examples whose numbers of items or threads grow.\n");
+    let heading =
+        ["program", "n", "answer", "by", "time", "states with messages", "time", "states without reductions", "time"];
+    let mut table = MarkdownTable::new(&heading);
+    for (name, written, template, numbers) in GROWING {
+        let text = std::fs::read_to_string(crate::root().join("examples/c11").join(name))?;
+        anyhow::ensure!(text.contains(written), "{name} does not say `{written}`");
+        for number in numbers {
+            eprintln!("reach {name} {number}");
+            let text = text.replace(written, &template.replace("$n", &number.to_string()));
+            let program = sources::parse(name, text)?;
+            let mut row = vec![name.to_owned(), number.to_string()];
+            row.extend(reach_columns(arguments, &program)?);
+            table.row(row);
+        }
+    }
+    println!("{table}");
     Ok(())
 }
 

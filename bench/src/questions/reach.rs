@@ -1,4 +1,4 @@
-//! Whether a goal can be reached under TSO, by one engine or by all of them.
+//! Whether a goal can be reached, by one engine or by all of them.
 
 use crate::measure::{process_time, repeated, timed};
 use anyhow::{Result, anyhow};
@@ -8,7 +8,7 @@ use ravelin_explore::Budget;
 use ravelin_program::{Model, Program};
 use std::time::Duration;
 
-/// The answer and the median of the processor time of all threads, none if it met a limit; or why the engine gave no answer.
+/// The answer under TSO and the median of the processor time of all threads, none if it met a limit; or why the engine gave no answer.
 pub fn measure(
     program: &Program,
     engine: ReachEngine,
@@ -16,12 +16,21 @@ pub fn measure(
     repetitions: usize,
 ) -> Result<(PortfolioAnswer, Option<Duration>)> {
     let budget = Budget::unlimited().time(limit).memory(4 << 30);
-    let question = ReachabilityQuestion { budget, ..ReachabilityQuestion::new(Model::Tso) };
+    ask(program, &ReachabilityQuestion { budget, ..ReachabilityQuestion::new(Model::Tso) }, engine, repetitions)
+}
+
+/// The same for any question.
+pub fn ask(
+    program: &Program,
+    question: &ReachabilityQuestion,
+    engine: ReachEngine,
+    repetitions: usize,
+) -> Result<(PortfolioAnswer, Option<Duration>)> {
     repeated(
         repetitions,
         |found: &PortfolioAnswer| found.reachability.limit.is_some(),
         || {
-            let (found, time) = timed(process_time, || answer(program, &question, engine));
+            let (found, time) = timed(process_time, || answer(program, question, engine));
             let refused = |error: AnalysisError| if error.is_refusal() { anyhow!("refused") } else { error.into() };
             Ok((found.map_err(refused)?, time))
         },

@@ -5,7 +5,7 @@ use crate::reachability::ReachabilityQuestion;
 use crate::witness::{RunGraph, retell};
 use crate::{AnalysisError, InternalError};
 use ravelin_answer::{InitialState, RunStep};
-use ravelin_explore::{Limit, Statistics, Until};
+use ravelin_explore::{Limit, Statistics, Storage, Until};
 use ravelin_machine::messages::ExploredMessages;
 use ravelin_machine::{ExploredProgram, ProgramEnd, Purpose, UnpackedState, UnreadablePath, run};
 use ravelin_program::{
@@ -132,7 +132,7 @@ fn search(program: &Program, question: &ReachabilityQuestion, start: Instant) ->
                     Some(false) => None,
                 };
                 let mut run = None;
-                if beyond_sc == Some(true) && runs < MOST_RUNS {
+                if beyond_sc == Some(true) && runs < MOST_RUNS && has_paths(question) {
                     runs += 1;
                     run = found.explored.run_to(program, question, &source)?.map(Box::new);
                 }
@@ -154,6 +154,12 @@ fn search(program: &Program, question: &ReachabilityQuestion, start: Instant) ->
         seq_cst_open: found.seq_cst_open,
         statistics: Statistics { elapsed: start.elapsed(), ..found.statistics },
     })
+}
+
+/// Whether there are paths to all states. What was kept in files, or by other processes, has only the states.
+fn has_paths(question: &ReachabilityQuestion) -> bool {
+    let Storage { spill, checkpoints, peers } = question.budget.storage;
+    spill.is_none() && checkpoints.is_none() && peers.is_none()
 }
 
 /// How a model lets a program end.
@@ -265,9 +271,11 @@ fn c11_ends(program: &Program, question: &ReachabilityQuestion, start: Instant) 
         if ends.has(program, end.is_final, &state) || end.is_final && !passes_filter(program, &state) {
             continue;
         }
-        let run = explored[0].run_to(&end).map_err(|error| InternalError(error.to_string()))?;
-        let graph = ReplayedRun::of(program, &run)?;
-        if rc20_consistent(graph.graph(), OrderReading::Written) {
+        let is_allowed = has_paths(question) && {
+            let run = explored[0].run_to(&end).map_err(|error| InternalError(error.to_string()))?;
+            rc20_consistent(ReplayedRun::of(program, &run)?.graph(), OrderReading::Written)
+        };
+        if is_allowed {
             ends.add(program, end.is_final, &state, EndSource(Some((0, end))));
         } else {
             open.push((end.is_final, state));

@@ -376,7 +376,7 @@ pub struct Models {
     /// Maximum number of pending stores per thread under tso and pso
     #[arg(long, default_value_t = 3, value_name = "K")]
     pub buffer: usize,
-    /// Maximum number of writes to a cell that threads can still read, under ra and rc20 [default: 4, doubled as long as the limits allow]
+    /// Maximum number of writes to a cell that threads can still read, under ra and rc20 [default: 4, doubled as long as --timeout and --max-states allow, without them as long as searches are small]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=200).map(usize::from))]
     pub messages: Option<usize>,
 }

@@ -18,7 +18,8 @@ const RACE: &str = "static x: bool;\nthread p { x.write(1); }\nthread q { let r 
 
 /// One of each kind: name, what is asked, and the verdicts that the page has to show.
 const KINDS: &[(&str, &[&str], &[&str])] = &[
-    ("reach-tso", &["reach", "examples/peterson.rav"], &["violated"]),
+    ("reach-tso", &["reach", "examples/peterson.rav", "--model", "tso"], &["violated"]),
+    ("reach-rc20", &["reach", "examples/mp.rav", "--model", "rc20"], &["violated"]),
     ("reach-pso", &["reach", "examples/mp.rav", "--model", "sc,pso"], &["holds", "violated"]),
     ("robust-tso", &["check", "examples/dekker.rav", "--model", "tso"], &["violated"]),
     ("robust-pso", &["check", "examples/2+2w.rav", "--model", "pso"], &["violated"]),
@@ -89,7 +90,11 @@ fn stepping_shows_memory_registers_and_buffers_as_the_reference_semantics_has_th
     let Some(mut browser) = Browser::start("steps") else { return };
     let scratch = Scratch::new("browser-steps");
     let cases: Vec<(&str, &[&str], Judged)> = vec![
-        ("reach-tso", &["reach", "examples/peterson.rav"], judge::reach("examples/peterson.rav", Model::Tso)),
+        (
+            "reach-tso",
+            &["reach", "examples/peterson.rav", "--model", "tso"],
+            judge::reach("examples/peterson.rav", Model::Tso),
+        ),
         ("reach-pso", &["reach", "examples/mp.rav", "--model", "pso"], judge::reach("examples/mp.rav", Model::Pso)),
         ("sb", &["check", "examples/sb.rav", "--model", "tso"], judge::check("examples/sb.rav", Model::Tso)),
         (

@@ -113,6 +113,7 @@ fn every_kind_of_question_goes_on() {
         &["check", "examples/dekker.rav", "--attacks"],
         &["check", "examples/dekker.rav", "--property", "trf"],
         &["reach", "examples/clh-lock.rav", "--model", "sc,tso"],
+        &["reach", "examples/c11/mpmc-queue.rav", "--model", "rc20"],
         &["states", "examples/iriw.rav", "examples/n6.rav"],
     ];
     for (number, question) in questions.iter().enumerate() {

@@ -42,11 +42,12 @@ fn one_to_four_processes_find_the_same_in_all_examples() {
     let mut files = examples();
     // Any number of threads is another kind of search.
     files.retain(|file| !std::fs::read_to_string(file).expect("a text").contains("[*]"));
-    let questions: [&[&str]; 4] = [
+    let questions: [&[&str]; 5] = [
         &["check", "--model", "tso", "--engine", "single"],
         &["check", "--model", "tso", "--engine", "attacks"],
         &["check", "--model", "ra,rc20"],
         &["reach", "--model", "tso", "--engine", "bounded"],
+        &["reach", "--model", "rc20", "--engine", "bounded"],
     ];
     for question in questions {
         let files: Vec<&str> = files.iter().map(String::as_str).collect();

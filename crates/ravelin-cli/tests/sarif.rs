@@ -33,9 +33,10 @@ fn each_kind_of_violation_has_its_rule_and_its_place() {
         (&["check", "examples/mp.rav", "--model", "pso"], "not-robust-pso", &[17]),
         (&["check", "examples/mp.rav", "--model", "rc20"], "stale-access", &[23]),
         (&["check", "examples/sb.rav", "--property", "trf"], "triangular-race", &[18, 23]),
-        (&["reach", "examples/sb.rav"], "goal", &[26]),
-        (&["reach", &assert], "assert", &[2]),
-        (&["reach", &fault], "fault", &[1]),
+        (&["reach", "examples/sb.rav", "--model", "tso"], "goal", &[26]),
+        (&["reach", "examples/sb.rav", "--model", "rc20"], "goal", &[26]),
+        (&["reach", &assert, "--model", "tso"], "assert", &[2]),
+        (&["reach", &fault, "--model", "tso"], "fault", &[1]),
         (&["check", &race, "--model", "rc20"], "data-race", &[2, 3]),
     ];
     for (arguments, rule, lines) in cases {

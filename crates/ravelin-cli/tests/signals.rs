@@ -107,9 +107,14 @@ fn every_search_answers_with_what_is_known() {
     let scratch = Scratch::new("signals-answers");
     let program = scratch.write("endless.rav", ENDLESS);
     for (signal, _) in SIGNALS {
-        for (command, model) in
-            [("reach", "tso"), ("check", "tso"), ("check", "rc20"), ("fence", "tso"), ("states", "tso")]
-        {
+        for (command, model) in [
+            ("reach", "tso"),
+            ("reach", "rc20"),
+            ("check", "tso"),
+            ("check", "rc20"),
+            ("fence", "tso"),
+            ("states", "rc20"),
+        ] {
             let child = start(&[command, &program, "--model", model]);
             until_it_searches(child.id());
             send(signal, child.id());
@@ -166,7 +171,9 @@ fn waiting_for_input_ends_with_the_first_signal() {
 fn documents_are_complete_after_a_signal() {
     let scratch = Scratch::new("signals-json");
     let program = scratch.write("endless.rav", ENDLESS);
-    for (command, model) in [("check", "rc20"), ("reach", "tso"), ("states", "tso"), ("fence", "tso")] {
+    for (command, model) in
+        [("check", "rc20"), ("reach", "tso"), ("reach", "rc20"), ("states", "tso"), ("fence", "tso")]
+    {
         let child = start(&[command, &program, "--model", model, "--format", "json"]);
         until_it_searches(child.id());
         send("TERM", child.id());

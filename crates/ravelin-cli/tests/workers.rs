@@ -37,7 +37,7 @@ fn witnesses_are_the_same_with_any_number_of_workers() {
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     // The engine `auto` of `reach` lets two engines race where a bounded search does not settle the question, so it is asked under a
     // model for which there is no race, and with the engines one by one.
-    let questions: [&[&str]; 12] = [
+    let questions: [&[&str]; 14] = [
         &["check", "--model", "tso,pso,ra,rc20"],
         &["check", "--model", "tso", "--attacks"],
         &["check", "--model", "tso,pso", "--engine", "attacks"],
@@ -47,7 +47,9 @@ fn witnesses_are_the_same_with_any_number_of_workers() {
         &["reach", "--model", "tso", "--engine", "lazy"],
         &["reach", "--model", "sc,tso,pso", "--engine", "bounded"],
         &["reach", "--model", "tso", "--engine", "bounded", "--no-fuse", "--no-symmetry", "--no-partial-order"],
+        &["reach", "--model", "ra,rc20"],
         &["states", "--model", "sc,tso,pso"],
+        &["states", "--model", "rc20", "--messages", "3"],
         &["fence", "--model", "tso", "--explain"],
         &["fence", "--model", "rc20"],
     ];

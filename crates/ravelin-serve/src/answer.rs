@@ -12,7 +12,12 @@ use serde_json::{Value, json};
 const QUESTIONS: &[CheckQuestion] = &[
     CheckQuestion { name: "robust", title: "Is it robust?", words: &["check"], models: &["tso", "pso", "ra", "rc20"] },
     CheckQuestion { name: "trf", title: "Triangular races?", words: &["check", "--property", "trf"], models: &["tso"] },
-    CheckQuestion { name: "reach", title: "Can it go wrong?", words: &["reach"], models: &["sc", "tso", "pso"] },
+    CheckQuestion {
+        name: "reach",
+        title: "Can it go wrong?",
+        words: &["reach"],
+        models: &["sc", "tso", "pso", "ra", "rc20"],
+    },
     CheckQuestion {
         name: "fence",
         title: "Fences for robustness",
@@ -25,7 +30,12 @@ const QUESTIONS: &[CheckQuestion] = &[
         words: &["fence", "--for", "safety", "--diff", "--explain"],
         models: &["tso", "pso"],
     },
-    CheckQuestion { name: "states", title: "Final states", words: &["states"], models: &["sc", "tso", "pso"] },
+    CheckQuestion {
+        name: "states",
+        title: "Final states",
+        words: &["states"],
+        models: &["sc", "tso", "pso", "ra", "rc20"],
+    },
 ];
 
 const LANGUAGES: [&str; 5] = ["rav", "litmus", "trencher", "memorax", "rocker"];

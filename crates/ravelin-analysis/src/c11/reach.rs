@@ -3,7 +3,7 @@
 //! 1. A violation under SC is one.
 //! 2. A program that is robust, and has no data race, has SC's executions only: if SC has no violation, there is none. No bound is needed.
 //! 3. Otherwise all states of the machine with messages (`ravelin_machine::messages`) are explored. Its answer is exact unless a cell had
-//!    more messages than the bound; the bound is then doubled as long as the budget allows.
+//!    more messages than the bound; the bound is then doubled as long as the limits allow, and without limits as long as searches are small, unless one was given.
 //!
 //! Seq_cst *accesses* are outside RC20. Taken as release/acquire ones they allow more than RC11, with a hidden fence before or after
 //! each they allow less (design: "seq_cst accesses, exactly"). So no violation in the first reading means that there is none, and a violation in
@@ -29,11 +29,13 @@ const FIRST_LOOK: u64 = 20_000;
 const ROBUST_LOOK: u64 = 200_000;
 /// The first bound on the messages of a cell.
 const FIRST_MESSAGES: usize = 4;
+/// If there is no limit of time or states, the bound grows until this number of states was explored.
+const UNLIMITED_STATES: u64 = 200_000;
 /// States that the search for a shortest run may visit beyond those of the first search.
 const SHORTEST_EXTRA_STATES: u64 = 100_000;
 
 /// Asks whether some goal can be violated, an assertion can fail or a fault can happen. `Auto` tries SC and robustness first, `Bounded`
-/// explores messages at once.
+/// explores messages at once, with one bound.
 pub fn c11_reach(
     program: &Program,
     question: &ReachabilityQuestion,
@@ -41,6 +43,9 @@ pub fn c11_reach(
 ) -> Result<PortfolioAnswer, AnalysisError> {
     refuse(program)?;
     let start = Instant::now();
+    // A bounded search has one bound.
+    let messages = question.messages.or((engine == ReachEngine::Bounded).then_some(FIRST_MESSAGES));
+    let question = &ReachabilityQuestion { messages, ..*question };
     let mut effort = Statistics::default();
     let mut ask = || {
         if engine == ReachEngine::Auto
@@ -184,7 +189,13 @@ pub(crate) fn explore_growing(
         let explored = explore_messages(program, settings, &Options { budget, until })?;
         add(effort, explored.statistics());
         let has_found = purpose == Purpose::Goals && explored.violation().is_some();
-        let may_grow = question.messages.is_none() && messages < MOST_MESSAGES && !question.budget.is_stopped();
+        // Without a limit the search would not end where messages are never forgotten.
+        let limits = question.budget.limits;
+        let is_limited = limits.time.is_some() || limits.states.is_some();
+        let may_grow = question.messages.is_none()
+            && messages < MOST_MESSAGES
+            && (is_limited || effort.states < UNLIMITED_STATES)
+            && !question.budget.is_stopped();
         if has_found || !explored.cut_off() || explored.limit().is_some() || !may_grow {
             return Ok(explored);
         }

@@ -10,7 +10,7 @@
 //! without hidden fences.
 
 use super::memory::{Fence, FenceSet, MOST_FENCES, Memory, ThreadRow};
-use super::rules::Forbidden;
+use super::rules::PscCycle;
 
 /// The fences of a set.
 pub(super) fn members(set: FenceSet) -> impl Iterator<Item = usize> {
@@ -43,7 +43,7 @@ impl Memory {
     }
 
     /// An access behind the fences of a row, at a position: these fences come before all fences that know a newer message.
-    pub(super) fn order_before_fences(&mut self, row: usize, cell: usize, position: usize) -> Result<(), Forbidden> {
+    pub(super) fn order_before_fences(&mut self, row: usize, cell: usize, position: usize) -> Result<(), PscCycle> {
         let earlier = self.known_fences[row];
         if earlier == 0 {
             return Ok(());
@@ -54,14 +54,14 @@ impl Memory {
                 continue;
             }
             if earlier >> later & 1 == 1 {
-                return Err(Forbidden);
+                return Err(PscCycle);
             }
             // Everything behind `later` is now behind `earlier` as well.
             for fence in 0..self.fences.len() {
                 if fence == later || self.fences[fence].before >> later & 1 == 1 {
                     self.fences[fence].before |= earlier;
                     if self.fences[fence].before >> fence & 1 == 1 {
-                        return Err(Forbidden);
+                        return Err(PscCycle);
                     }
                 }
             }

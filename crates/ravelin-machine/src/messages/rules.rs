@@ -17,7 +17,7 @@ use ravelin_program::Value;
 
 /// The step would make the graph inconsistent: it closes a cycle of psc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Forbidden;
+pub(super) struct PscCycle;
 
 impl Memory {
     /// Reads a message that is not older than the thread's view.
@@ -27,7 +27,7 @@ impl Memory {
         cell: usize,
         position: usize,
         strength: AccessStrength,
-    ) -> Result<(), Forbidden> {
+    ) -> Result<(), PscCycle> {
         debug_assert!(position >= self.oldest_readable(thread, cell));
         let cur = self.thread_row(thread, ThreadRow::Cur);
         let acq = self.thread_row(thread, ThreadRow::Acq);
@@ -55,7 +55,7 @@ impl Memory {
         value: Value,
         strength: AccessStrength,
         update: bool,
-    ) -> Result<(), Forbidden> {
+    ) -> Result<(), PscCycle> {
         debug_assert!(self.is_open(cell, behind));
         let position = behind + 1;
         let cur = self.thread_row(thread, ThreadRow::Cur);

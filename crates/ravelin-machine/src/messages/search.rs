@@ -516,9 +516,9 @@ impl Successors for ToSink<'_> {
 }
 
 /// Successors that are kept until it is clear that they are enough.
-struct Kept(Vec<u64>);
+struct KeptSuccessors(Vec<u64>);
 
-impl Successors for Kept {
+impl Successors for KeptSuccessors {
     fn successor(&mut self, successor: &Successor) {
         self.0.extend_from_slice(successor.state);
     }
@@ -569,7 +569,7 @@ impl MessageMachine<'_> {
     fn expand_first(&self, base: &[u64], scratch: &mut MessageScratch, sink: &mut Sink) -> Result<bool, Overflow> {
         for thread in (0..self.machine.threads.len()).filter(|&thread| self.goes_first(thread, base)) {
             scratch.found.clear();
-            let mut kept = Kept(std::mem::take(&mut scratch.found));
+            let mut kept = KeptSuccessors(std::mem::take(&mut scratch.found));
             let moved = self.move_thread(thread, base, scratch, &mut kept)?;
             scratch.found = kept.0;
             if !scratch.found.is_empty() && !moved.visible && !moved.trouble {

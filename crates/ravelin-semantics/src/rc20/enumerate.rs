@@ -2,7 +2,7 @@
 
 use super::search::{GraphSearch, GraphState, initial_value};
 use super::{Graph, GraphThread, OrderReading, ThreadFailure, atomics_sc_consistent, races};
-use ravelin_program::{Program, Span, ThreadId, Value};
+use ravelin_program::{Observable, Program, Span, ThreadId, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use thiserror::Error;
@@ -128,6 +128,32 @@ pub fn robust(
         ControlFlow::Break(())
     })?;
     Ok(witness.map_or(GraphRobustness::Robust, GraphRobustness::NotRobust))
+}
+
+/// The goals that some consistent graph violates, prefixes included: a thread stands where the graph ends for it, and a cell holds
+/// its mo-last value. Goals about final states are about complete graphs.
+pub fn violated_goals(
+    program: &Program,
+    reading: OrderReading,
+    limits: GraphLimits,
+) -> Result<BTreeSet<usize>, EnumerationRefusal> {
+    let mut violated = BTreeSet::new();
+    GraphSearch::new(program, reading, limits)?.run_all(|GraphState { graph, threads }| {
+        let complete = (threads.iter().zip(&program.threads)).all(|(state, thread)| thread.is_end(state.location));
+        let mut observe = |atom: &Observable| match *atom {
+            Observable::At(thread, location) => Value::from(threads[thread.0].location == location),
+            Observable::Register(thread, register) => threads[thread.0].registers[register.0],
+            Observable::Memory(address) => graph.latest(address).unwrap_or(initial_value(program, address)),
+        };
+        for (number, goal) in program.goals.iter().enumerate() {
+            let counts = complete || !goal.is_final();
+            if counts && goal.condition.eval(&mut observe).is_ok_and(|value| goal.is_violated_by(value)) {
+                violated.insert(number);
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(violated)
 }
 
 impl Enumeration {

@@ -72,6 +72,7 @@ pub use consistency::{
 pub use derived::{OrderReading, Relations};
 pub use enumerate::{
     Enumeration, EnumerationRefusal, Execution, FinalState, GraphLimits, GraphRobustness, enumerate, robust,
+    violated_goals,
 };
 pub use graph::{Graph, GraphEvent, Label};
 pub use grow::{GraphStep, GrowingGraph, NoSuchStep};

@@ -47,9 +47,24 @@ impl<'a> GraphSearch<'a> {
         Ok(GraphSearch { program, reading, limits, initial })
     }
 
-    /// Calls `visit` with every reachable state and returns their number, or `None` if `visit` breaks off.
-    pub fn run(
+    /// Calls `visit` with every reachable state, except those in which a thread has local steps left that it could have taken, and returns their
+    /// number, or `None` if `visit` breaks off.
+    pub fn run(&self, visit: impl FnMut(&GraphState) -> ControlFlow<()>) -> Result<Option<usize>, EnumerationRefusal> {
+        self.run_by(|state| self.successors(state), visit)
+    }
+
+    /// The same with every reachable state.
+    pub fn run_all(
         &self,
+        visit: impl FnMut(&GraphState) -> ControlFlow<()>,
+    ) -> Result<Option<usize>, EnumerationRefusal> {
+        let threads = || (0..self.program.threads.len()).map(ThreadId);
+        self.run_by(|state| threads().flat_map(|thread| self.thread_successors(state, thread)).collect(), visit)
+    }
+
+    fn run_by(
+        &self,
+        successors: impl Fn(&GraphState) -> Vec<GraphState>,
         mut visit: impl FnMut(&GraphState) -> ControlFlow<()>,
     ) -> Result<Option<usize>, EnumerationRefusal> {
         let mut seen: HashSet<GraphState> = self.initial.iter().cloned().collect();
@@ -58,7 +73,7 @@ impl<'a> GraphSearch<'a> {
             if visit(&state).is_break() {
                 return Ok(None);
             }
-            for next in self.successors(&state) {
+            for next in successors(&state) {
                 if seen.len() > self.limits.states {
                     return Err(EnumerationRefusal::TooManyStates(self.limits.states));
                 }
