@@ -1,6 +1,6 @@
 //! All states in which a program can end, and which of them only a weak memory model allows.
 
-use crate::c11::{ReplayedRun, explore_growing, has_seq_cst_accesses};
+use crate::c11::{FEW_GRAPHS, ReplayedRun, explore_growing, has_seq_cst_accesses};
 use crate::reachability::ReachabilityQuestion;
 use crate::witness::{RunGraph, retell};
 use crate::{AnalysisError, InternalError};
@@ -11,14 +11,12 @@ use ravelin_machine::{ExploredProgram, ProgramEnd, Purpose, UnpackedState, Unrea
 use ravelin_program::{
     Condition, Goal, InitialValue, Model, Observable, Program, RegId, SeqCstReading, ThreadId, Value,
 };
-use ravelin_semantics::rc20::{Execution, GraphLimits, OrderReading, enumerate, rc20_consistent};
+use ravelin_semantics::rc20::{Execution, OrderReading, enumerate, rc20_consistent};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 /// The most states of which a run is told.
 const MOST_RUNS: usize = 100;
-/// Graphs that are listed to decide about seq_cst accesses.
-const FEW_GRAPHS: GraphLimits = GraphLimits { executions: 20_000, states: 20_000, values: 100 };
 
 /// The answer.
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@ mod budgets;
 mod c11_claims;
 mod c11_clocks;
 mod c11_random;
+mod c11_reach_claims;
 mod c11_reach_random;
 mod c11_repair_claims;
 mod c11_repair_random;

@@ -47,7 +47,7 @@ fn witnesses_are_the_same_with_any_number_of_workers() {
         &["reach", "--model", "tso", "--engine", "lazy"],
         &["reach", "--model", "sc,tso,pso", "--engine", "bounded"],
         &["reach", "--model", "tso", "--engine", "bounded", "--no-fuse", "--no-symmetry", "--no-partial-order"],
-        &["reach", "--model", "ra,rc20"],
+        &["reach", "--model", "ra,rc20", "--messages", "3"],
         &["states", "--model", "sc,tso,pso"],
         &["states", "--model", "rc20", "--messages", "3"],
         &["fence", "--model", "tso", "--explain"],

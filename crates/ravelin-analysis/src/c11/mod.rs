@@ -41,7 +41,7 @@ pub(crate) use question::has_seq_cst_accesses;
 pub use question::{C11Answer, C11Question, C11Violation, c11_robustness};
 pub use ravelin_machine::monitor::MonitorRefusal;
 pub use reach::c11_reach;
-pub(crate) use reach::explore_growing;
+pub(crate) use reach::{FEW_GRAPHS, explore_growing};
 pub use remedy::{C11Remedy, remedy};
 pub use repair::{StrengthenAnswer, StrengthenOutcome, StrengthenQuestion, strengthen, strengthen_without};
 pub use replay::ReplayedRun;

@@ -7,7 +7,8 @@
 //!
 //! Seq_cst *accesses* are outside RC20. Taken as release/acquire ones they allow more than RC11, with a hidden fence before or after
 //! each they allow less (design: "seq_cst accesses, exactly"). So no violation in the first reading means that there is none, and a violation in
-//! one of the others, or in the first with a graph that RC11's psc axiom accepts, is one. What remains is *unknown*.
+//! one of the others, or in the first with a graph that RC11's psc axiom accepts, is one. Otherwise the graphs of a small program without loops
+//! are listed. What remains is *unknown*.
 
 use super::question::{C11Question, add, c11_robustness, has_seq_cst_accesses};
 use super::replay::replay;
@@ -21,7 +22,7 @@ use ravelin_machine::messages::{ExploredMessages, MOST_MESSAGES, MessageSettings
 use ravelin_machine::monitor::refuse_hardware;
 use ravelin_machine::{BuildError, Purpose, Reductions};
 use ravelin_program::{Copies, Model, Program, SeqCstReading};
-use ravelin_semantics::rc20::OrderReading;
+use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate, violated_goals};
 use std::time::Instant;
 
 /// States of the SC search that comes first, and of the question whether the program is robust.
@@ -31,6 +32,8 @@ const ROBUST_LOOK: u64 = 200_000;
 const FIRST_MESSAGES: usize = 4;
 /// If there is no limit of time or states, the bound grows until this number of states was explored.
 const UNLIMITED_STATES: u64 = 200_000;
+/// Graphs that are listed to decide about seq_cst accesses.
+pub(crate) const FEW_GRAPHS: GraphLimits = GraphLimits { executions: 20_000, states: 20_000, values: 100 };
 /// States that the search for a shortest run may visit beyond those of the first search.
 const SHORTEST_EXTRA_STATES: u64 = 100_000;
 
@@ -151,6 +154,9 @@ fn by_messages(
             }
         }
     }
+    if last.forbidden && last.verdict == Verdict::Unknown && no_graph_violates(program) {
+        last = ReadingAnswer { verdict: Verdict::Holds, limit: None, cut_off: false, ..last };
+    }
     let ReadingAnswer { verdict, witness, forbidden, limit, cut_off, messages, words } = last;
     Ok(settled_by(
         ReachEngine::Bounded,
@@ -168,6 +174,13 @@ fn by_messages(
             words,
         },
     ))
+}
+
+/// All graphs of RC11 can be listed, and none violates a goal or fails.
+fn no_graph_violates(program: &Program) -> bool {
+    let written = OrderReading::Written;
+    violated_goals(program, written, FEW_GRAPHS).is_ok_and(|goals| goals.is_empty())
+        && enumerate(program, written, FEW_GRAPHS).is_ok_and(|all| all.failures().is_empty())
 }
 
 /// Explores with a bound on messages that grows until nothing is cut off, or something is found.
@@ -259,7 +272,7 @@ fn shorten(
     start: Instant,
 ) -> Result<(), AnalysisError> {
     let states = first.statistics().states;
-    let budget = question.budget.child(start, states).at_most(states * 4 + SHORTEST_EXTRA_STATES).silent().in_memory();
+    let budget = question.budget.child(start, states).at_most(states * 4 + SHORTEST_EXTRA_STATES).silent();
     let settings = MessageSettings { reductions: Reductions::NONE, ..first.settings() };
     // A limit must not lose what is found already.
     match explore_messages(program, settings, &Options { budget, until: Until::FirstFinding }) {
