@@ -28,13 +28,15 @@ struct Target {
     chunk: u64,
 }
 
-const TARGETS: [Target; 18] = [
+const TARGETS: [Target; 20] = [
     Target::new("ravelin-machine", "agrees_with_reference"),
     Target::new("ravelin-analysis", "robustness_random"),
     Target::new("ravelin-analysis", "robustness_shares"),
     Target::new("ravelin-analysis", "fences_random"),
     Target::new("ravelin-analysis", "c11_random"),
     Target::new("ravelin-analysis", "c11_clocks"),
+    Target::new("ravelin-analysis", "messages_random"),
+    Target::new("ravelin-analysis", "c11_reach_random"),
     Target::new("ravelin-analysis", "c11_repair_random"),
     Target::new("ravelin-analysis", "dual_random"),
     Target::new("ravelin-analysis", "sb_random"),

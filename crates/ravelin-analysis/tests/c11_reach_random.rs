@@ -37,7 +37,7 @@ fn exact(program: &Program, model: Model, reading: OrderReading, seq_cst: bool) 
     };
     for engine in [ReachEngine::Auto, ReachEngine::Bounded] {
         for reductions in [Reductions::ALL, Reductions::NONE] {
-            let question = ReachabilityQuestion { reductions, ..ReachabilityQuestion::new(model) };
+            let question = ReachabilityQuestion { messages: Some(20), reductions, ..ReachabilityQuestion::new(model) };
             let said = ask(program, &question, engine)?;
             // With seq_cst accesses the answer may be unknown, never wrong.
             if said != expected && !(seq_cst && said == Verdict::Unknown) {

@@ -33,6 +33,8 @@ pub enum BuildError {
     NotHardware(Model),
     #[error("the store buffer may hold at most {MOST_BUFFERED} stores, not {0}")]
     BufferTooLarge(usize),
+    #[error("{0} cells are written and shared by threads; under ra and rc20 at most {MOST_SHARED_CELLS} can be")]
+    TooManySharedCells(usize),
     /// A limit was hit while the program was compiled. Searches report it as theirs.
     #[error(transparent)]
     Limit(#[from] Limit),
@@ -41,6 +43,8 @@ pub enum BuildError {
 const MOST_INITIAL_STATES: u64 = 1 << 16;
 const MOST_HAVOC_VALUES: i128 = 1 << 16;
 const MOST_BUFFERED: usize = 64;
+/// A view has a position for every shared cell, and every message has a view.
+pub(crate) const MOST_SHARED_CELLS: usize = 512;
 
 /// A program compiled for one model and purpose.
 pub struct Machine {

@@ -2,7 +2,7 @@
 
 use super::read_back::MessageRun;
 use super::search::MessageMachine;
-use crate::compile::Machine;
+use crate::compile::{BuildError, MOST_SHARED_CELLS, Machine};
 use crate::expand::ReportNumber;
 use crate::growing::{GrowthAttempt, growing};
 use crate::layout::{Growth, Overflow};
@@ -43,6 +43,9 @@ pub fn explore_messages(
     let build = |growth: &Growth, watch: &Watch| Ok(Machine::compile(program, machine_settings, growth, watch)?);
     growing(options, build, |machine, left| {
         let search = MessageMachine::new(&machine, settings, words);
+        if search.slots().len() > MOST_SHARED_CELLS {
+            return Err(BuildError::TooManySharedCells(search.slots().len()).into());
+        }
         let mut fits = Ok(());
         let mut scratch = search.new_scratch();
         let started = machine.fused_initial_states(&mut |base| {

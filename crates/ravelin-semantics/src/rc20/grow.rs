@@ -6,7 +6,7 @@
 
 use super::search::initial_value;
 use super::thread::{LocalThread, TransitionOutcome};
-use super::{Graph, GraphEvent, GraphThread, Label, OrderReading, ThreadFailure, rc20_consistent};
+use super::{Graph, GraphEvent, GraphThread, Label, OrderReading, Relation, Relations, ThreadFailure, rc20_consistent};
 use crate::Action;
 use ravelin_program::{Instruction, Program, ThreadId, TransitionId, Value};
 use thiserror::Error;
@@ -31,11 +31,20 @@ pub struct GraphStep {
 struct Extension {
     /// If the step has an event.
     graph: Option<Graph>,
+    /// Its event there.
+    event: Option<usize>,
     reads: Option<usize>,
     writes: Option<usize>,
     /// A compare-exchange that fails although it need not.
     spurious: bool,
     failure: Option<ThreadFailure>,
+}
+
+impl Extension {
+    fn address(&self) -> Option<Value> {
+        let graph = self.graph.as_ref()?;
+        graph.events[self.event?].label.address()
+    }
 }
 
 /// A step that cannot be taken at its place in the run.
@@ -166,6 +175,7 @@ impl<'a> GrowingGraph<'a> {
     /// All steps that the model allows next, those closest to SC first in each thread. Steps that fail are left out.
     pub fn steps(&self, reading: OrderReading) -> Vec<GraphStep> {
         let mut steps = Vec::new();
+        let hb = Relations::of(&self.graph, reading).hb;
         for thread in (0..self.program.threads.len()).map(ThreadId) {
             let location = self.threads[thread.0].location;
             for (transition, step) in self.program.threads[thread.0].outgoing(location) {
@@ -178,8 +188,15 @@ impl<'a> GrowingGraph<'a> {
                 };
                 for (choice, instruction) in instructions {
                     for extended in self.extended(thread, transition, &instruction) {
-                        let allowed = extended.graph.is_none_or(|graph| rc20_consistent(&graph, reading));
-                        if extended.failure.is_none() && allowed {
+                        let read = extended.reads.unwrap_or(usize::MAX);
+                        let written = extended.writes.map_or(usize::MAX, |place| place - 1);
+                        let address = extended.address();
+                        let coherent =
+                            address.is_none_or(|address| read.min(written) >= self.oldest(&hb, thread, address));
+                        if extended.failure.is_none()
+                            && coherent
+                            && extended.graph.is_none_or(|graph| rc20_consistent(&graph, reading))
+                        {
                             let choice = choice.max(Value::from(extended.spurious));
                             let action = Action::Step { thread, transition, choice };
                             steps.push(GraphStep { action, reads: extended.reads, writes: extended.writes });
@@ -189,6 +206,17 @@ impl<'a> GrowingGraph<'a> {
             }
         }
         steps
+    }
+
+    /// The place of the oldest write that a thread can still read, or write behind, without looking at the whole graph: what it knows happens
+    /// before its next step. Nearly all places of a long modification order are excluded by it.
+    fn oldest(&self, hb: &Relation, thread: ThreadId, address: Value) -> usize {
+        let Some(writes) = self.graph.writes.get(&address) else { return 0 };
+        let last = GrowingGraph::newest(&self.graph, thread);
+        let known = |event: usize| last.is_some_and(|last| event == last || hb.contains(event, last));
+        let read =
+            |write: usize| (0..self.graph.len()).any(|read| self.graph.sources[read] == Some(write) && known(read));
+        writes.iter().rposition(|&write| known(write) || read(write)).unwrap_or(0)
     }
 
     /// All ways to take a step.
@@ -211,7 +239,7 @@ impl<'a> GrowingGraph<'a> {
                 // What a compare-exchange does for a reason comes first.
                 let spurious = number > 0 && matches!(instruction, Instruction::CompareExchange { .. });
                 let Some(label) = outcome.label else {
-                    extended.push(Extension { graph: None, reads: None, writes: None, spurious, failure });
+                    extended.push(Extension { graph: None, event: None, reads: None, writes: None, spurious, failure });
                     continue;
                 };
                 let mut grown = grown.clone();
@@ -226,7 +254,8 @@ impl<'a> GrowingGraph<'a> {
                 for writes in positions {
                     let mut graph = grown.graph.clone();
                     graph.extend(self.event(thread, transition, label), source, writes);
-                    extended.push(Extension { graph: Some(graph), reads, writes, spurious, failure });
+                    let event = GrowingGraph::newest(&graph, thread);
+                    extended.push(Extension { graph: Some(graph), event, reads, writes, spurious, failure });
                 }
             }
         }
