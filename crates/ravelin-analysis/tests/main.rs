@@ -24,6 +24,7 @@ mod language_claims;
 mod lazy_figures;
 mod lazy_random;
 mod lazy_states;
+mod messages_deadlocks;
 mod messages_random;
 mod parameterised_claims;
 mod parameterised_random;
