@@ -10,8 +10,9 @@ use std::fmt::Write;
 pub fn deadlocks(found: &Deadlocks, model: Option<Model>, style: Style) -> String {
     let mut text = String::new();
     if let Some(witness) = &found.witness {
-        let word = style.paint("1;31", "deadlock");
-        let _ = writeln!(text, "  {word} under {}:\n  {}", witness.model, violation(&witness.violation));
+        let word = style.paint("1;31", "Deadlock");
+        let waiting = violation(&witness.violation).replace('\n', "\n  ");
+        let _ = writeln!(text, "  {word} under {}:\n    {waiting}", witness.model);
         text.push_str(&run(witness, style));
     }
     for note in found.open(model) {
