@@ -1,17 +1,18 @@
 //! Deadlocks: states in which some thread is not at its end, and every such thread stands at a `wait`, `lock` or `bcas` that cannot pass.
 //!
-//! A search of all states finds them. Under tso and pso it is exact if no store ever had to wait for room in its buffer. Where one had to,
+//! A search of all states finds them; under ra and rc20 that of the machine with messages. Under tso and pso it is exact if no store ever had to wait for room in its buffer. Where one had to,
 //! a robust program has the deadlocks that it has under sc: in a deadlock all buffers are empty, and the trace of a computation
 //! determines the state in which it ends. So there is none if sc has none and the program is robust. Conversely a run under
 //! sc is one under every other model. What is left is unknown.
 //!
 //! Every deadlock is replayed on the reference semantics, which judges by itself what a deadlock is.
 
-use crate::reachability::ReachabilityQuestion;
+use crate::c11::c11_reach;
+use crate::reachability::{ReachEngine, ReachabilityQuestion};
 use crate::robustness::{RobustnessQuestion, robustness};
 use crate::witness::{Witness, replay};
 use crate::{AnalysisError, InternalError, Verdict};
-use ravelin_answer::DeadlockVerdict;
+use ravelin_answer::{self as told, DeadlockVerdict};
 use ravelin_explore::{Options, Until, Watch};
 use ravelin_machine::{ExploredProgram, Purpose, Reductions, Settings, Violation, may_stop, may_wait, run};
 use ravelin_program::{Model, Program};
@@ -38,15 +39,31 @@ impl DeadlockAnswer {
     }
 }
 
-/// Looks for a deadlock under sc, tso or pso, by a search of all states. Goals do not matter.
+/// Looks for a deadlock by a search of all states. Goals do not matter. Under ra and rc20 a fault or a failed assertion may end the search
+/// first; the answer is then unknown.
 pub fn deadlocks(program: &Program, question: &ReachabilityQuestion) -> Result<DeadlockAnswer, AnalysisError> {
     if !may_wait(program) {
         return Ok(DeadlockAnswer::without_run(DeadlockVerdict::None, 0));
     }
-    match search(program, question) {
+    let found = if question.model.is_c11() { with_messages(program, question) } else { search(program, question) };
+    match found {
         Err(AnalysisError::Limit(_)) => Ok(DeadlockAnswer::without_run(DeadlockVerdict::Unknown, 0)),
         answer => answer,
     }
+}
+
+fn with_messages(program: &Program, question: &ReachabilityQuestion) -> Result<DeadlockAnswer, AnalysisError> {
+    let program = &Program { goals: Vec::new(), ..program.clone() };
+    let question = ReachabilityQuestion { deadlocks: true, ..*question };
+    let found = c11_reach(program, &question, ReachEngine::Bounded)?.reachability;
+    let states = found.statistics.states;
+    Ok(match (found.verdict, found.witness) {
+        (Verdict::Violated, Some(witness)) if matches!(witness.violation, told::Violation::Deadlock { .. }) => {
+            DeadlockAnswer { verdict: DeadlockVerdict::Found, witness: Some(witness), states }
+        }
+        (Verdict::Holds, _) => DeadlockAnswer::without_run(DeadlockVerdict::None, states),
+        _ => DeadlockAnswer::without_run(DeadlockVerdict::Unknown, states),
+    })
 }
 
 fn search(program: &Program, question: &ReachabilityQuestion) -> Result<DeadlockAnswer, AnalysisError> {

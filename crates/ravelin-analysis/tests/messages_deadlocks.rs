@@ -6,6 +6,9 @@
 
 use crate::messages_random::{LIMITS, explored, initial, replayed};
 use crate::random_programs::{check_one, without_seq_cst_accesses};
+use ravelin_analysis::Verdict;
+use ravelin_analysis::reachability::{ReachEngine, ReachabilityQuestion, answer};
+use ravelin_answer::DeadlockVerdict;
 use ravelin_explore::Until;
 use ravelin_frontend::Language;
 use ravelin_machine::messages::MessageSettings;
@@ -15,6 +18,7 @@ use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 use ravelin_semantics::rc20::{Graph, GraphThread, OrderReading, deadlock, enumerate};
 use ravelin_testing::{is_default_run, seeds};
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 /// The judge's word on an execution.
 fn is_deadlock(program: &Program, graph: &Graph, threads: &[GraphThread]) -> bool {
@@ -90,6 +94,51 @@ fn deadlocks_are_those_of_all_graphs() {
     }
     if is_default_run() {
         assert!(counted.iter().all(|counter| counter.get() > 50), "{counted:?}");
+    }
+}
+
+/// What `reach` says, which asks SC and the robustness check first, and replays every run.
+#[test]
+fn answers_about_deadlocks_are_those_of_all_graphs() {
+    let config = Config { threads: 2..=3, goals: 0..=1, domains: false, arrays: false, ..Config::c11() };
+    let mut generator = Generator::new(config);
+    for (kind, weight) in &mut generator.config.kinds {
+        if matches!(kind, InstructionKind::Wait | InstructionKind::Lock) {
+            *weight = 8;
+        }
+    }
+    let mut counted: BTreeMap<String, usize> = BTreeMap::new();
+    for seed in seeds(600) {
+        let program = without_seq_cst_accesses(generator.program(seed));
+        if !may_wait(&program) {
+            continue;
+        }
+        check_one(seed, &program, |program| answered(program).err());
+        if let Ok(Some(known)) = answered(&program) {
+            *counted.entry(format!("{known:?}")).or_default() += 1;
+        }
+    }
+    if is_default_run() {
+        let number = |known: &str| counted.get(known).copied().unwrap_or(0);
+        assert!(number("(Found, Bounded)") > 50 && number("(None, Robust)") > 10, "{counted:?}");
+    }
+}
+
+/// What is known and by which engine, or what is wrong.
+fn answered(program: &Program) -> Result<Option<(DeadlockVerdict, ReachEngine)>, String> {
+    let Ok(all) = enumerate(program, OrderReading::Written, LIMITS) else { return Ok(None) };
+    let expected = all.executions.iter().any(|end| is_deadlock(program, &end.graph, &end.threads));
+    let question = ReachabilityQuestion { deadlocks: true, ..ReachabilityQuestion::new(Model::Rc20) };
+    let found = answer(program, &question, ReachEngine::Auto).map_err(|error| error.to_string())?;
+    let wrong = match (found.deadlocks, found.reachability.verdict) {
+        (DeadlockVerdict::None, Verdict::Holds) => expected,
+        (DeadlockVerdict::Found, Verdict::Violated) => !expected,
+        (DeadlockVerdict::Unknown, Verdict::Violated | Verdict::Unknown) => false,
+        _ => true,
+    };
+    match wrong {
+        true => Err(format!("{:?} and {:?}, but {expected}", found.deadlocks, found.reachability.verdict)),
+        false => Ok(Some((found.deadlocks, found.engine))),
     }
 }
 

@@ -25,6 +25,9 @@ fn deadlocks_decide_exit_codes_unless_they_are_meant() {
         (&["reach", LOCKS, "--model", "tso", "--engine", "lazy"], 1),
         (&["reach", LOCKS, "--model", "pso", "--engine", "sb"], 1),
         (&["reach", LOCKS, "--model", "sc", "--no-deadlocks"], 0),
+        (&["reach", LOCKS, "--model", "rc20"], 1),
+        (&["reach", LOCKS, "--model", "ra", "--engine", "bounded"], 1),
+        (&["reach", LOCKS, "--model", "rc20", "--no-deadlocks"], 0),
         (&["check", LOCKS, "--model", "tso"], 1),
         (&["check", LOCKS, "--property", "trf"], 1),
         (&["check", LOCKS, "--model", "rc20"], 1),
@@ -39,7 +42,7 @@ fn deadlocks_decide_exit_codes_unless_they_are_meant() {
 /// Lines, not numbers of locations, in text, in words and on pages.
 #[test]
 fn every_output_names_the_lines_that_wait() {
-    let waiting = ["save waits at `lock(savings_lock)` (line 16)", "spend waits at `lock(current_lock)` (line 25)"];
+    let waiting = ["save waits at `lock(savings_lock)` (line 18)", "spend waits at `lock(current_lock)` (line 27)"];
     for command in [&["reach", LOCKS][..], &["check", LOCKS, "--model", "tso"], &["check", LOCKS, "--model", "ra"]] {
         let shown = text(&ravelin(command, ""));
         let report = ravelin(&[command, &["--format", "json"]].concat(), "");
@@ -61,7 +64,7 @@ fn json_has_the_threads_that_wait() {
     assert_eq!(violation["kind"], "deadlock");
     let threads = violation["threads"].as_array().expect("threads");
     let lines: Vec<_> = threads.iter().map(|waiting| (waiting["line"].as_u64(), waiting["cell"].as_str())).collect();
-    assert_eq!(lines, [(Some(16), Some("savings_lock")), (Some(25), Some("current_lock"))]);
+    assert_eq!(lines, [(Some(18), Some("savings_lock")), (Some(27), Some("current_lock"))]);
     let checked = json(&["check", LOCKS, "--model", "tso"], "");
     assert_eq!((&checked["verdict"], &checked["deadlocks"]["sc"]), (&"holds".into(), &"found".into()));
     // Only weak memory loses the wake-up.
@@ -69,6 +72,9 @@ fn json_has_the_threads_that_wait() {
     let found = &parker["deadlocks"];
     assert_eq!((&found["sc"], &found["model"]), (&"none".into(), &"found".into()));
     assert_eq!(found["witness"]["model"], "tso");
+    let parker = json(&["check", "examples/c11/parker-release.rav", "--model", "rc20"], "");
+    let found = &parker["deadlocks"];
+    assert_eq!((&found["sc"], &found["model"]), (&"none".into(), &"found".into()));
     let fixed = json(&["check", "examples/parker-fixed.rav", "--model", "tso"], "");
     assert_eq!((&fixed["deadlocks"]["sc"], &fixed["deadlocks"]["model"]), (&"none".into(), &"none".into()));
     assert_eq!(json(&["reach", LOCKS, "--no-deadlocks"], "")["deadlocks"], "not_asked");

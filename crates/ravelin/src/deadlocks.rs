@@ -49,7 +49,7 @@ pub(crate) fn add_deadlocks(
         // A run under sc is one under every other model.
         DeadlockVerdict::Found => Deadlocks { sc, model: sc, witness: told(under_sc) },
         DeadlockVerdict::None if answer.is_robust() => Deadlocks { sc, model: sc, witness: None },
-        _ if model.is_buffered() && budget.spent(start, states + under_sc.states).is_none() => {
+        _ if budget.spent(start, states + under_sc.states).is_none() => {
             let under_model = ask(model, states + under_sc.states)?;
             let sc = if under_model.verdict == DeadlockVerdict::None { DeadlockVerdict::None } else { sc };
             Deadlocks { sc, model: under_model.verdict, witness: told(&under_model) }

@@ -44,8 +44,8 @@ fn word(answer: &Answer) -> &'static str {
     match (answer, answer.verdict()) {
         (Answer::None(_), None) => "does not apply",
         (Answer::C11Robustness(answer), _) if answer.race.is_some() => "data race",
+        (Answer::Reachability(answer), _) => answer.word(),
         (_, None | Some(Verdict::Unknown)) => "unknown",
-        (Answer::Reachability(_), Some(verdict)) => verdict.name(),
         (Answer::TriangularRaces(_), Some(Verdict::Holds)) => "free",
         (Answer::TriangularRaces(_), Some(Verdict::Violated)) => "race",
         (_, Some(Verdict::Holds)) => "robust",

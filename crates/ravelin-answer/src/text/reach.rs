@@ -17,7 +17,7 @@ pub fn reachability(answer: &Reachability, style: Style) -> String {
         (Some(witness), _) => {
             let _ = writeln!(text, "\n  {}", violation(&witness.violation));
             if witness.model != answer.model {
-                let _ = writeln!(text, "  This happens under {}, too:", witness.model);
+                let _ = writeln!(text, "  This happens under {} already.", witness.model);
             }
             text.push_str(&run(witness, style));
             let _ = writeln!(text, "  {}.", effort(answer));
