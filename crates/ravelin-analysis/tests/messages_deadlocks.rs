@@ -109,7 +109,9 @@ fn answers_about_deadlocks_are_those_of_all_graphs() {
     }
     let mut counted: BTreeMap<String, usize> = BTreeMap::new();
     for seed in seeds(600) {
-        let program = without_seq_cst_accesses(generator.program(seed));
+        // Seq_cst accesses are outside RC20: what is said about them must be right, and may be little.
+        let program = generator.program(seed);
+        let program = if seed.is_multiple_of(2) { program } else { without_seq_cst_accesses(program) };
         if !may_wait(&program) {
             continue;
         }

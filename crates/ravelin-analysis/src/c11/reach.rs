@@ -24,7 +24,7 @@ use ravelin_machine::messages::{ExploredMessages, MOST_MESSAGES, MessageSettings
 use ravelin_machine::monitor::refuse_hardware;
 use ravelin_machine::{BuildError, Purpose, Reductions};
 use ravelin_program::{Copies, Model, Program, SeqCstReading};
-use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate, violated_goals};
+use ravelin_semantics::rc20::{Execution, GraphLimits, OrderReading, deadlock, enumerate, violated_goals};
 use std::time::Instant;
 
 /// States of the SC search that comes first, and of the question whether the program is robust.
@@ -163,7 +163,7 @@ fn by_messages(
             }
         }
     }
-    if last.forbidden && last.verdict == Verdict::Unknown && no_graph_violates(program) {
+    if last.forbidden && last.verdict == Verdict::Unknown && no_graph_violates(program, question.deadlocks) {
         last = ReadingAnswer { verdict: Verdict::Holds, limit: None, cut_off: false, ..last };
     }
     let ReadingAnswer { verdict, witness, forbidden, limit, cut_off, messages, words } = last;
@@ -185,11 +185,16 @@ fn by_messages(
     ))
 }
 
-/// All graphs of RC11 can be listed, and none violates a goal or fails.
-fn no_graph_violates(program: &Program) -> bool {
+/// All graphs of RC11 can be listed, and none violates a goal or fails, nor is one a deadlock, if they count.
+fn no_graph_violates(program: &Program, deadlocks: bool) -> bool {
     let written = OrderReading::Written;
+    let is_deadlock = |end: &Execution| {
+        let memory = end.state(program).memory;
+        deadlock(program, &end.threads, &|address| memory.get(&address).copied().unwrap_or(0)).is_some()
+    };
     violated_goals(program, written, FEW_GRAPHS).is_ok_and(|goals| goals.is_empty())
-        && enumerate(program, written, FEW_GRAPHS).is_ok_and(|all| all.failures().is_empty())
+        && enumerate(program, written, FEW_GRAPHS)
+            .is_ok_and(|all| all.failures().is_empty() && !(deadlocks && all.executions.iter().any(is_deadlock)))
 }
 
 /// Explores with a bound on messages that grows until nothing is cut off, or something is found.
