@@ -110,7 +110,8 @@ struct SearchResult {
     violated: bool,
 }
 
-const SC: Settings = Settings { model: Model::Sc, buffer: 1, purpose: Purpose::Goals, reductions: Reductions::NONE };
+const SC: Settings =
+    Settings { model: Model::Sc, buffer: 1, purpose: Purpose::Goals, reductions: Reductions::NONE, deadlocks: false };
 
 fn ravelin(program: &Program, settings: Settings, workers: usize) -> Result<SearchResult> {
     let budget = Budget::unlimited().workers(workers);

@@ -9,6 +9,7 @@
 
 mod answer;
 pub mod c11;
+pub mod deadlocks;
 pub mod fences;
 pub mod parameterised;
 pub mod reachability;

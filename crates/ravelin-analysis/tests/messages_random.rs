@@ -15,7 +15,7 @@ use ravelin_semantics::rc20::{
 use ravelin_testing::seeds;
 use std::collections::BTreeSet;
 
-const LIMITS: GraphLimits = GraphLimits { executions: 20_000, states: 20_000, values: 100 };
+pub const LIMITS: GraphLimits = GraphLimits { executions: 20_000, states: 20_000, values: 100 };
 
 /// What is compared of a state: locations, registers that users see, named cells.
 type Shown = (Vec<LocId>, Vec<Vec<Value>>, Vec<Value>);
@@ -44,7 +44,7 @@ fn of_machine(program: &Program, state: &UnpackedState) -> Shown {
     shown(program, state.locations.clone(), &registers, cell)
 }
 
-fn initial(program: &Program, address: Value) -> Value {
+pub fn initial(program: &Program, address: Value) -> Value {
     match program.memory.initial_at(address) {
         ravelin_program::InitialValue::Value(value) => value,
         ravelin_program::InitialValue::Any => 0,
@@ -52,7 +52,7 @@ fn initial(program: &Program, address: Value) -> Value {
 }
 
 /// Follows a run as a graph.
-fn replayed<'p>(program: &'p Program, run: &MessageRun, reading: OrderReading) -> Result<GrowingGraph<'p>, String> {
+pub fn replayed<'p>(program: &'p Program, run: &MessageRun, reading: OrderReading) -> Result<GrowingGraph<'p>, String> {
     let mut grown = GrowingGraph::new(program, &run.start.memory);
     for step in &run.steps {
         let place = |place: Option<(Value, usize)>| place.map(|(_, place)| place);
@@ -66,7 +66,11 @@ fn replayed<'p>(program: &'p Program, run: &MessageRun, reading: OrderReading) -
     Ok(grown)
 }
 
-fn explored(program: &Program, settings: MessageSettings, until: Until) -> Result<Option<ExploredMessages>, String> {
+pub fn explored(
+    program: &Program,
+    settings: MessageSettings,
+    until: Until,
+) -> Result<Option<ExploredMessages>, String> {
     let explored = explore_messages(program, settings, &Options { budget: Budget::default(), until });
     let explored = explored.map_err(|error| error.to_string())?;
     Ok((explored.limit().is_none() && !explored.cut_off()).then_some(explored))
@@ -140,6 +144,7 @@ fn compare_failures(
             Violation::Goal(goal) => return Err(format!("goal {goal}, and there is none")),
             Violation::Assert { thread, .. } => found.insert((thread, ThreadFailure::Assertion.to_string())),
             Violation::Fault { thread, fault, .. } => found.insert((thread, ThreadFailure::Fault(fault).to_string())),
+            Violation::Deadlock => return Err("a deadlock, and none was asked for".to_owned()),
         };
     }
     // A step may fault in several ways, of which one is reported.
@@ -163,7 +168,8 @@ fn compare_reading(
 ) -> Result<(), String> {
     let Ok(all) = enumerate(program, reading, LIMITS) else { return Ok(()) };
     for reductions in [Reductions::NONE, Reductions::ALL] {
-        let settings = MessageSettings { model, seq_cst, messages: 20, purpose: Purpose::Finals, reductions };
+        let settings =
+            MessageSettings { model, seq_cst, messages: 20, purpose: Purpose::Finals, reductions, deadlocks: false };
         compare_ends(program, settings, reading, &all, exact)?;
         compare_failures(program, settings, reading, &all, exact)?;
     }

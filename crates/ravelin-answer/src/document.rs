@@ -7,7 +7,7 @@ use crate::reach::{Reachability, Simulation};
 use crate::robust::{C11Robustness, Robustness, TriangularRaces};
 use crate::sanitizer::{FixTrial, SanitizerReport};
 use crate::states::FinalStates;
-use crate::verdict::{Stops, Verdict};
+use crate::verdict::{Deadlocks, Stops, Verdict};
 use ravelin_program::{Model, Position};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -163,6 +163,26 @@ impl Answer {
             Answer::Fences(answer) => answer.stops.as_ref(),
             Answer::FinalStates(answer) => answer.stops.as_ref(),
             _ => None,
+        }
+    }
+
+    /// What is known about deadlocks beside an answer of `check`.
+    pub fn deadlocks(&self) -> Option<&Deadlocks> {
+        match self {
+            Answer::Robustness(answer) => answer.deadlocks.as_ref(),
+            Answer::TriangularRaces(answer) => answer.deadlocks.as_ref(),
+            Answer::C11Robustness(answer) => answer.deadlocks.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Adds what is known about deadlocks, to an answer of `check`.
+    pub fn set_deadlocks(&mut self, deadlocks: Deadlocks) {
+        match self {
+            Answer::Robustness(answer) => answer.deadlocks = Some(deadlocks),
+            Answer::TriangularRaces(answer) => answer.deadlocks = Some(deadlocks),
+            Answer::C11Robustness(answer) => answer.deadlocks = Some(deadlocks),
+            _ => {}
         }
     }
 

@@ -57,4 +57,4 @@ pub use run::{
 pub use sanitizer::{FixTrial, SanitizerReport};
 pub use states::{EndRun, EndState, EndThread, FinalCondition, FinalStates, Quantifier};
 pub use threads::{AnyNumber, CopyCount, Instance, NetSearch};
-pub use verdict::{StopPlace, Stops, Verdict, Violation};
+pub use verdict::{DeadlockVerdict, Deadlocks, StopPlace, Stops, Verdict, Violation, WaitingThread};

@@ -4,7 +4,7 @@ use crate::graph::{Edge, Event};
 use crate::measure::{Limit, Statistics};
 use crate::run::{InitialState, RunStep};
 use crate::threads::AnyNumber;
-use crate::verdict::{Verdict, Violation};
+use crate::verdict::{DeadlockVerdict, Verdict, Violation};
 use ravelin_program::{Model, Value};
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,13 @@ pub struct Reachability {
     pub not_tried: Option<String>,
     /// Goals and assertions of the program; faults are always searched for.
     pub goals: usize,
+    /// How many of these are `exists`. The verdict on such a goal is *violated* if its state is found, and *holds* if there is no
+    /// such state.
+    #[serde(default)]
+    pub exists: usize,
+    /// Whether there is a deadlock. If the verdict is *holds*, this may still be unknown.
+    #[serde(default)]
+    pub deadlocks: DeadlockVerdict,
     /// The bound on pending stores of a thread; null if there is none.
     pub buffer: Option<usize>,
     /// The bound on the messages of a cell, if they were explored under ra or rc20.
@@ -47,6 +54,19 @@ pub struct Reachability {
     /// For a program with any number of threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub any_number: Option<AnyNumber>,
+}
+
+impl Reachability {
+    /// The verdict in a word or two. An `exists` is answered in its own words: its state is found, or there is no such state.
+    pub fn word(&self) -> &'static str {
+        match (self.verdict, self.witness.as_ref().map(|witness| &witness.violation)) {
+            (Verdict::Violated, Some(Violation::Goal { exists: true, .. })) => "found",
+            (Verdict::Violated, Some(Violation::Deadlock { .. })) => "deadlock",
+            (Verdict::Holds, _) if self.exists > 0 && self.exists == self.goals => "no such state",
+            (Verdict::Holds, _) if self.exists > 0 => "holds, and no such state",
+            (verdict, _) => verdict.name(),
+        }
+    }
 }
 
 /// The effort of an engine that does not go from state to state.

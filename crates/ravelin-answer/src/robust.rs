@@ -6,7 +6,7 @@ use crate::measure::{Limit, Statistics};
 use crate::place::SourcePlace;
 use crate::run::{InitialState, RunStep};
 use crate::threads::AnyNumber;
-use crate::verdict::{Stops, Verdict};
+use crate::verdict::{Deadlocks, Stops, Verdict};
 use ravelin_program::{Model, SeqCstReading};
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +64,9 @@ pub struct Robustness {
     /// Where threads can stop under sc; omitted if a limit was hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stops: Option<Stops>,
+    /// Whether there are deadlocks; omitted if no thread can wait, if nothing was asked about them, and if a limit was hit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadlocks: Option<Deadlocks>,
 }
 
 impl Robustness {
@@ -119,6 +122,9 @@ pub struct TriangularRaces {
     /// Where threads can stop under sc; omitted if a limit was hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stops: Option<Stops>,
+    /// Whether there are deadlocks; omitted if no thread can wait, if nothing was asked about them, and if a limit was hit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadlocks: Option<Deadlocks>,
 }
 
 /// A store, a later load of the same thread with no fence between, and a store of another thread to the loaded cell.
@@ -180,6 +186,9 @@ pub struct C11Robustness {
     /// Where threads can stop under sc; omitted if a limit was hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stops: Option<Stops>,
+    /// Whether there are deadlocks; omitted if no thread can wait, if nothing was asked about them, and if a limit was hit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadlocks: Option<Deadlocks>,
 }
 
 impl C11Robustness {

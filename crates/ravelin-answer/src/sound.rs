@@ -3,11 +3,17 @@
 //! A document may come from anywhere. It is checked once, here, and views may follow every number.
 
 use crate::sanitizer::{FirstRun, SanitizerReport};
-use crate::{Answer, C11Race, C11Witness, Edge, Event, InitialState, NeededFence, RunStep, Trouble, TroubleKind};
+use crate::{
+    Answer, C11Race, C11Witness, Edge, Event, InitialState, NeededFence, RunStep, Trouble, TroubleKind, Violation,
+    WaitingThread,
+};
 
 impl Answer {
     /// Returns what is wrong with it.
     pub(crate) fn check(&self) -> Result<(), String> {
+        if let Some(witness) = self.deadlocks().and_then(|deadlocks| deadlocks.witness.as_ref()) {
+            trouble(&TroubleKind::Run(witness.clone()))?;
+        }
         match self {
             Answer::Robustness(answer) => {
                 answer.witness.as_ref().map_or(Ok(()), |found| trouble(&TroubleKind::Attack(found.clone())))
@@ -70,6 +76,9 @@ fn trouble(found: &TroubleKind) -> Result<(), String> {
         }
         TroubleKind::Run(witness) => {
             run(&witness.initial, &witness.steps)?;
+            if let Violation::Deadlock { threads } = &witness.violation {
+                waiting(&witness.initial, threads)?;
+            }
             let events = witness.events.as_deref().unwrap_or_default();
             graph(&witness.steps, events, witness.edges.as_deref().unwrap_or_default())?;
             edges(events, witness.cycle.as_deref().unwrap_or_default())
@@ -93,6 +102,16 @@ fn data_race(race: &C11Race) -> Result<(), String> {
     run(&race.initial, &race.steps)?;
     graph(&race.steps, &race.events, &race.edges)?;
     event(&race.events, [race.first, race.second])
+}
+
+/// Threads that wait exist, and there is one.
+fn waiting(initial: &InitialState, threads: &[WaitingThread]) -> Result<(), String> {
+    let exists = |waiting: &WaitingThread| initial.threads.iter().any(|thread| thread.thread == waiting.thread);
+    match threads.iter().find(|waiting| !exists(waiting)) {
+        Some(waiting) => Err(format!("a deadlock: there is no thread `{}`", waiting.thread)),
+        None if threads.is_empty() => Err("a deadlock: no thread waits".to_owned()),
+        None => Ok(()),
+    }
 }
 
 fn run(initial: &InitialState, steps: &[RunStep]) -> Result<(), String> {

@@ -1,7 +1,8 @@
 //! The three verdicts, and the violations at the end of a run.
 
 use crate::measure::Limit;
-use ravelin_program::Position;
+use crate::reach::RunWitness;
+use ravelin_program::{Position, Value};
 use serde::{Deserialize, Serialize};
 
 /// The three verdicts.
@@ -40,6 +41,9 @@ pub enum Violation {
         number: usize,
         /// The goal as written.
         text: String,
+        /// The goal is an `exists`: the run reaches the state that it asks for.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        exists: bool,
         /// Its position.
         #[serde(flatten, with = "crate::place")]
         #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
@@ -69,22 +73,82 @@ pub enum Violation {
         #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
         position: Option<Position>,
     },
+    /// Some thread is not at its end, and every such thread waits for a value that no thread will write.
+    Deadlock {
+        /// The threads that wait, at least one.
+        threads: Vec<WaitingThread>,
+    },
+}
+
+/// A thread of a deadlock, at an instruction that waits. A thread that waits for one of several has one entry for each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WaitingThread {
+    /// The thread.
+    pub thread: String,
+    /// The instruction as written.
+    pub text: String,
+    /// The cell that it reads.
+    pub cell: String,
+    /// The value there, which does not let it pass.
+    pub value: Value,
+    /// The position of the instruction.
+    #[serde(flatten, with = "crate::place")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
+    pub position: Option<Position>,
+}
+
+impl WaitingThread {
+    /// The thread, the instruction and the value, as a part of a sentence.
+    pub fn sentence(&self) -> String {
+        let line = self.position.map(|at| format!(" (line {})", at.line)).unwrap_or_default();
+        format!("{} waits at `{}`{line}, where {} = {}", self.thread, self.text, self.cell, self.value)
+    }
+}
+
+/// What is known about deadlocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum DeadlockVerdict {
+    /// Nothing was asked about them.
+    #[default]
+    NotAsked,
+    /// There is none.
+    None,
+    /// There is one.
+    Found,
+    /// Not settled.
+    Unknown,
+}
+
+/// Deadlocks beside an answer of `check`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Deadlocks {
+    /// Under sc.
+    pub sc: DeadlockVerdict,
+    /// Under the model of the answer. One under sc is one there, too.
+    pub model: DeadlockVerdict,
+    /// A run to one; under sc if there is one.
+    pub witness: Option<Box<RunWitness>>,
 }
 
 impl Violation {
-    /// Its position.
+    /// Its position: that of the first thread that waits.
     pub fn position(&self) -> Option<Position> {
         match self {
             Violation::Goal { position, .. }
             | Violation::Assert { position, .. }
             | Violation::Fault { position, .. } => *position,
+            Violation::Deadlock { threads } => threads.first().and_then(|waiting| waiting.position),
         }
     }
 
-    /// The thread that fails; a goal has none.
+    /// The thread that fails; a goal and a deadlock have none.
     pub fn thread(&self) -> Option<&str> {
         match self {
-            Violation::Goal { .. } => None,
+            Violation::Goal { .. } | Violation::Deadlock { .. } => None,
             Violation::Assert { thread, .. } | Violation::Fault { thread, .. } => Some(thread),
         }
     }

@@ -39,7 +39,7 @@ pub struct Arguments {
 pub enum Command {
     /// Check whether a program is robust: whether weak memory adds no executions
     Check(Check),
-    /// Check whether a forbidden state is reachable, an assertion can fail, or a value can leave its type
+    /// Check whether a forbidden state is reachable, an assertion can fail, a value can leave its type, or threads can deadlock
     Reach(Reach),
     /// Find the cheapest fences that make a program robust, or the minimal sets that make it safe
     Fence(Fence),
@@ -101,6 +101,9 @@ pub struct Check {
     /// ra and rc20: assume that there are no data races
     #[arg(long)]
     pub no_races: bool,
+    /// Do not look for deadlocks: the program is meant to block
+    #[arg(long)]
+    pub no_deadlocks: bool,
     /// rc20: how seq_cst accesses are read: as release/acquire with a hidden seq_cst fence `after` each, `before` each, `both` readings one
     /// after the other, or `rel-acq` without a fence
     #[arg(long, value_name = "READING", default_value = "both", value_parser = named(&SeqCstReading::ALL, SeqCstReading::name))]
@@ -142,6 +145,9 @@ pub struct Reach {
     /// --messages writes of a cell); the others are for tso and pso and have no bound: `lazy` delays stores where that matters, `dual` (tso) and `sb` search backwards and need finite domains
     #[arg(long, default_value = "auto", value_name = "ENGINE", value_parser = named(&ReachEngine::CHOSEN, ReachEngine::name))]
     pub engine: ReachEngine,
+    /// Do not look for deadlocks: the program is meant to block
+    #[arg(long)]
+    pub no_deadlocks: bool,
     /// If a goal cannot be reached under tso, or under sc by any number of threads, write a proof to this file: a set of constraints that
     /// `ravelin certificate` checks
     #[arg(long, value_name = "FILE", conflicts_with = "expect")]

@@ -68,6 +68,7 @@ fn answer(arguments: &Check, subject: &Subject) -> anyhow::Result<Answer> {
         .races(!arguments.no_races)
         .seq_cst(arguments.seq_cst)
         .auto_wait(arguments.auto_wait)
+        .deadlocks(!arguments.no_deadlocks)
         .budget(subject.budget);
     let answer = match question.run() {
         // The model was not asked for by name, and the program has no meaning in it.

@@ -28,6 +28,8 @@ impl Exit {
     pub fn of(answer: &Answer) -> Exit {
         match (answer.verdict(), answer) {
             (_, Answer::None(none)) if none.verdict == NoVerdict::Error => Exit::Wrong,
+            // A deadlock is reported beside the verdict of `check`.
+            _ if answer.deadlocks().is_some_and(|deadlocks| deadlocks.witness.is_some()) => Exit::Violated,
             (verdict, _) => verdict.unwrap_or(Verdict::Holds).into(),
         }
     }

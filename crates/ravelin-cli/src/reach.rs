@@ -12,7 +12,7 @@ use ravelin_output::stdout;
 use std::cell::RefCell;
 
 pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
-    let Reach { inputs, expect, models, engine, certify, search, storage, cluster, output } = arguments;
+    let Reach { inputs, expect, models, engine, no_deadlocks, certify, search, storage, cluster, output } = arguments;
     let engine = engine_for(*engine, storage.option().or(cluster.option()))?;
     output.refuse_herd()?;
     if *expect {
@@ -37,6 +37,7 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
             .buffer(models.buffer)
             .messages(models.messages)
             .reductions(search.reductions())
+            .deadlocks(!no_deadlocks)
             .budget(subject.budget);
         let answer = match question.run() {
             // The model was not asked for by name, and the program has no meaning in it.

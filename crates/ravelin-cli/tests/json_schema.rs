@@ -31,6 +31,8 @@ fn what_commands_print_is_valid_and_is_read_back() {
         &["reach", "examples/sb.rav", "--model", "sc,tso,pso"],
         &["reach", "examples/peterson.rav", "--engine", "lazy"],
         &["reach", "examples/peterson.rav", "--engine", "dual"],
+        &["reach", "examples/lock-order.rav", "--model", "sc,tso,pso"],
+        &["check", "examples/lock-order.rav", "examples/parker.rav", "--model", "tso,rc20"],
         &["fence", "examples/dekker.rav", "--model", "tso,pso,ra,rc20", "--explain"],
         &["fence", "examples/sb.rav", "--for", "safety", "--all"],
         &["fence", "examples/sb.rav", "--places"],

@@ -13,6 +13,7 @@ mod check;
 mod checkpoint;
 mod cluster;
 mod command_line;
+mod deadlocks;
 mod engines;
 mod escapes;
 mod examples;

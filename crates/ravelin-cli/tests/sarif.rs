@@ -37,6 +37,7 @@ fn each_kind_of_violation_has_its_rule_and_its_place() {
         (&["reach", "examples/sb.rav", "--model", "rc20"], "goal", &[26]),
         (&["reach", &assert, "--model", "tso"], "assert", &[2]),
         (&["reach", &fault, "--model", "tso"], "fault", &[1]),
+        (&["reach", "examples/lock-order.rav", "--model", "tso"], "deadlock", &[18]),
         (&["check", &race, "--model", "rc20"], "data-race", &[2, 3]),
     ];
     for (arguments, rule, lines) in cases {

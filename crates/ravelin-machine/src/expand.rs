@@ -19,10 +19,12 @@ pub(crate) enum ReportNumber {
     Fault { thread: usize, step: usize },
     Final,
     Stuck,
+    Deadlock,
 }
 
 const FINAL: u32 = u32::MAX;
 const STUCK: u32 = u32::MAX - 1;
+const DEADLOCK: u32 = u32::MAX - 2;
 
 impl Machine {
     fn step_base(&self, thread: usize) -> usize {
@@ -36,6 +38,7 @@ impl Machine {
             ReportNumber::Fault { thread, step } => (self.step_base(thread) + 2 * step + 1) as u32,
             ReportNumber::Final => FINAL,
             ReportNumber::Stuck => STUCK,
+            ReportNumber::Deadlock => DEADLOCK,
         }
     }
 
@@ -43,6 +46,7 @@ impl Machine {
         match number {
             FINAL => return ReportNumber::Final,
             STUCK => return ReportNumber::Stuck,
+            DEADLOCK => return ReportNumber::Deadlock,
             _ => {}
         }
         let number = number as usize;
@@ -171,10 +175,16 @@ impl Machine {
 
     /// Reports a state in which nothing can move.
     pub(crate) fn report_end(&self, state: &[u64], nothing_moves: bool, sink: &mut Sink) {
-        if self.purpose() == Purpose::Finals && nothing_moves {
-            let report = if self.is_final(state) { ReportNumber::Final } else { ReportNumber::Stuck };
-            sink.report(self.report_number(report));
+        if !nothing_moves {
+            return;
         }
+        let report = match self.purpose() {
+            Purpose::Finals if self.is_final(state) => ReportNumber::Final,
+            Purpose::Finals => ReportNumber::Stuck,
+            Purpose::Goals if self.settings.deadlocks && self.is_deadlock(state) => ReportNumber::Deadlock,
+            _ => return,
+        };
+        sink.report(self.report_number(report));
     }
 
     /// The initial states after the local steps of every thread; or what does not fit.

@@ -5,7 +5,7 @@
 //! questions by itself: ravelin-analysis uses it, and ravelin-semantics checks every resulting run.
 //!
 //! Reading order: [`layout`](mod@layout) (how a state is packed), [`code`](mod@code) (expressions), `compile` and
-//! `step` (instructions), `expand` (successors of a state), then the reductions: `fuse` and `chain`, `liveness`,
+//! `step` (instructions), `expand` (successors of a state), `deadlock`, then the reductions: `fuse` and `chain`, `liveness`,
 //! `persistent`, `symmetry`. Beside the state: [`attack`] (delayed stores, for TSO and PSO) and [`monitor`] (what each
 //! thread knows, for C11). Instead of memory: [`messages`] (all that C11 permits).
 //!
@@ -16,6 +16,7 @@ pub mod attack;
 mod chain;
 mod code;
 mod compile;
+mod deadlock;
 mod expand;
 mod fuse;
 mod growing;
@@ -33,6 +34,7 @@ mod stops;
 mod symmetry;
 
 pub use compile::{BuildError, Machine};
+pub use deadlock::may_wait;
 pub use layout::{Growth, Overflow};
 pub use run::{ExploredProgram, ProgramEnd, Run, RunError, UnpackedState, UnreadablePath, Violation, run};
 pub use settings::{Purpose, Reductions, Settings};

@@ -8,7 +8,9 @@ use crate::layout::{Growth, Overflow};
 use crate::settings::{Purpose, Settings};
 use crate::step::StepOutcome;
 use crate::symmetry::SymmetryScratch;
-use ravelin_explore::{End, Limit, Limits, Options, Space, StateId, Statistics, StorageError, System, Watch, explore};
+use ravelin_explore::{
+    End, Limit, Limits, Options, Space, StateFinding, StateId, Statistics, StorageError, System, Watch, explore,
+};
 use ravelin_program::{Fault, LocId, Program, ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
 use std::collections::BTreeSet;
@@ -56,6 +58,8 @@ pub enum Violation {
         transition: TransitionId,
         fault: Fault,
     },
+    /// Some thread is not at its end, and every such thread waits for a value that no thread will write.
+    Deadlock,
 }
 
 /// A run: from which initial state, and the actions. Transition ids are those of the lowered program.
@@ -110,22 +114,26 @@ impl ExploredProgram {
     /// read back, which is a defect of the machine.
     pub fn violation(&self) -> Option<Result<(Violation, Run), UnreadablePath>> {
         let finding = self.space.findings.first()?;
-        (self.machine.purpose() != Purpose::Finals).then(|| self.read_back(finding.state))
+        (self.machine.purpose() != Purpose::Finals).then(|| self.read_back(finding))
     }
 
-    /// As [`ExploredProgram::violation`], one for each goal, assertion and faulting step that was found violated.
+    /// As [`ExploredProgram::violation`], one for each goal, assertion and faulting step that was found violated, and
+    /// one for a deadlock.
     pub fn violations(&self) -> Vec<Result<(Violation, Run), UnreadablePath>> {
         if self.machine.purpose() == Purpose::Finals {
             return Vec::new();
         }
         let mut seen = BTreeSet::new();
         let first = self.space.findings.iter().filter(|finding| seen.insert(finding.kind));
-        first.map(|finding| self.read_back(finding.state)).collect()
+        first.map(|finding| self.read_back(finding)).collect()
     }
 
-    fn read_back(&self, state: StateId) -> Result<(Violation, Run), UnreadablePath> {
-        let path = self.space.path(state);
+    fn read_back(&self, finding: &StateFinding) -> Result<(Violation, Run), UnreadablePath> {
+        let path = self.space.path(finding.state);
         let (run, last) = self.machine.read_back(&path)?;
+        if self.machine.report_of(finding.kind) == ReportNumber::Deadlock {
+            return Ok((Violation::Deadlock, run));
+        }
         // A report about a representative may apply to another thread in the run itself.
         let violation = self.machine.violation_in(&last).ok_or(UnreadablePath { step: path.len() })?;
         Ok((violation, run))

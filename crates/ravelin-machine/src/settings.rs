@@ -9,6 +9,8 @@ pub struct Settings {
     pub buffer: usize,
     pub purpose: Purpose,
     pub reductions: Reductions,
+    /// With [`Purpose::Goals`]: states are also reported in which every thread that is not at its end waits.
+    pub deadlocks: bool,
 }
 
 /// What has to be preserved.
@@ -51,8 +53,8 @@ impl Default for Reductions {
 }
 
 impl Settings {
-    /// Reachability of goals under a model, with all reductions.
+    /// Reachability of goals under a model, with all reductions. Deadlocks are not looked for.
     pub fn new(model: Model) -> Settings {
-        Settings { model, buffer: 3, purpose: Purpose::Goals, reductions: Reductions::ALL }
+        Settings { model, buffer: 3, purpose: Purpose::Goals, reductions: Reductions::ALL, deadlocks: false }
     }
 }

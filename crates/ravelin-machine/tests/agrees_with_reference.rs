@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 /// Programs with more states are left to the next seed.
 const MOST_STATES: usize = 4_000;
 
-fn reductions() -> Vec<(&'static str, Reductions)> {
+pub fn reductions() -> Vec<(&'static str, Reductions)> {
     let none = Reductions::NONE;
     vec![
         ("none", none),
@@ -67,7 +67,7 @@ fn disagreement(program: &Program, model: Model, bound: usize) -> Option<String>
     let violated = !judged.faults.is_empty() || !judged.failed_asserts.is_empty() || !judged.violated_goals.is_empty();
     for (name, reductions) in reductions() {
         for workers in [1, 3] {
-            let settings = Settings { model, buffer: bound, purpose: Purpose::Finals, reductions };
+            let settings = Settings { model, buffer: bound, purpose: Purpose::Finals, reductions, deadlocks: false };
             let explored = explore(program, settings, workers);
             let mut ends = (BTreeSet::new(), BTreeSet::new());
             for (is_final, snapshot) in explored.ends() {
@@ -111,7 +111,7 @@ fn disagreement(program: &Program, model: Model, bound: usize) -> Option<String>
 }
 
 /// A run must be possible in the reference semantics and must end in the violation it is said to show.
-fn replay(reference: &Reference, violation: Violation, run: &ravelin_machine::Run) -> Result<(), String> {
+pub fn replay(reference: &Reference, violation: Violation, run: &ravelin_machine::Run) -> Result<(), String> {
     let starts = reference.initial_states().map_err(|error| error.to_string())?;
     let mut state = starts
         .into_iter()
@@ -125,6 +125,7 @@ fn replay(reference: &Reference, violation: Violation, run: &ravelin_machine::Ru
         Violation::Goal(goal) => reference.violated_goals(&state).contains(&goal),
         Violation::Assert { thread, transition } => steps.failed_asserts.contains(&(thread, transition)),
         Violation::Fault { thread, transition, fault } => steps.faults.contains(&(thread, transition, fault)),
+        Violation::Deadlock => reference.deadlock(&state).is_some(),
     };
     if shown { Ok(()) } else { Err(format!("the last state does not show {violation:?}")) }
 }
@@ -151,7 +152,7 @@ fn compare_all(count: u64, program_of: &dyn Fn(u64) -> Program) {
 
 /// The first thread of a random program three times, each copy with a cell of its own in place of the first variable, and
 /// goals that count copies: something for the symmetry reduction to do.
-fn triplets(generator: &Generator, seed: u64) -> Program {
+pub fn triplets(generator: &Generator, seed: u64) -> Program {
     let mut program = generator.program(seed);
     let template = program.threads[0].clone();
     program.threads.clear();
@@ -211,7 +212,7 @@ fn shift_arrays(instruction: &mut Instruction, by: usize) {
     }
 }
 
-fn show(program: &Program) -> String {
+pub fn show(program: &Program) -> String {
     let mut text = format!("memory {:?}\ngoals:", program.memory.variables);
     for goal in &program.goals {
         text += &format!(" {:?} {};", goal.kind, program.show_condition(&goal.condition));

@@ -3,4 +3,5 @@
 //! `cargo test -p ravelin-machine --test machine NAME::` runs those of one file.
 
 mod agrees_with_reference;
+mod deadlocks;
 mod regressions;

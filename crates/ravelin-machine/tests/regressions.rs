@@ -13,7 +13,7 @@ fn program(text: &str) -> Program {
 
 fn explore(text: &str, model: Model, purpose: Purpose, reductions: Reductions) -> ExploredProgram {
     let until = if purpose == Purpose::Goals { Until::FirstFinding } else { Until::Exhausted };
-    let settings = Settings { model, buffer: 3, purpose, reductions };
+    let settings = Settings { model, buffer: 3, purpose, reductions, deadlocks: false };
     run(&program(text), settings, &Options { until, ..Options::default() }).expect("a program that can be run")
 }
 

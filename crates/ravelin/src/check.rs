@@ -1,6 +1,7 @@
 //! `check`: is a program robust?
 
 use crate::answers::{c11_robustness, robustness, triangular_races};
+use crate::deadlocks::add_deadlocks;
 use crate::error::Error;
 use crate::program::Program;
 use crate::setters::setters;
@@ -38,6 +39,7 @@ pub fn check(program: &Program) -> Check<'_> {
         seq_cst: SeqCstReading::default(),
         auto_wait: false,
         stops: true,
+        deadlocks: true,
         budget: Budget::default(),
     }
 }
@@ -55,11 +57,12 @@ pub struct Check<'a> {
     seq_cst: SeqCstReading,
     auto_wait: bool,
     stops: bool,
+    deadlocks: bool,
     budget: Budget<'a>,
 }
 
 impl<'a> Check<'a> {
-    setters!(model, races, seq_cst, stops, budget);
+    setters!(model, races, seq_cst, stops, deadlocks, budget);
 
     /// Robustness, or freedom from triangular races, which is stronger and cheaper (tso).
     pub fn property(mut self, property: Property) -> Self {
@@ -108,6 +111,9 @@ impl<'a> Check<'a> {
             }
             (Model::Ra | Model::Rc20, Property::Robust) => self.c11()?,
         };
+        if self.deadlocks {
+            add_deadlocks(self.program, self.model, self.budget, start, &mut answer)?;
+        }
         if self.stops {
             add_stops(self.program, self.budget, start, &mut answer)?;
         }

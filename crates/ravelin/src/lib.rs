@@ -54,6 +54,7 @@ mod certificate;
 mod check;
 mod convert;
 mod cover;
+mod deadlocks;
 mod error;
 mod expect;
 mod fence;

@@ -1,6 +1,7 @@
 //! Programs as given by the user: a text in one of the languages, parsed and validated.
 
 use crate::error::Error;
+use ravelin_analysis::deadlocks::DeadlockAnswer;
 use ravelin_analysis::stops::StopsAnswer;
 use ravelin_answer::{self as answer, OtherPlace};
 use ravelin_frontend::{Diagnostic, Expectation, Language, ParseResult, Severity, render, trencher};
@@ -20,6 +21,8 @@ pub struct Program {
     diagnostics: Vec<Diagnostic>,
     /// Where threads can stop under SC, once that was searched for.
     pub(crate) stops: OnceLock<StopsAnswer>,
+    /// A deadlock under SC, or that there is none, once that was settled.
+    pub(crate) deadlocks: OnceLock<DeadlockAnswer>,
 }
 
 /// How a text becomes a program.
@@ -54,6 +57,7 @@ impl ReadOptions {
             expectations: parsed.expectations,
             diagnostics: parsed.diagnostics,
             stops: OnceLock::new(),
+            deadlocks: OnceLock::new(),
         })
     }
 

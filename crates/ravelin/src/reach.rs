@@ -12,8 +12,9 @@ use ravelin_answer::Answer;
 use ravelin_explore::Budget;
 use ravelin_machine::Reductions;
 use ravelin_program::Model;
+use std::borrow::Cow;
 
-/// Asks whether a goal can be violated, an assertion can fail or a fault can happen.
+/// Asks whether a goal can be violated, an assertion can fail, a fault can happen, or a deadlock.
 ///
 /// ```
 /// use ravelin::{Model, Program, Verdict};
@@ -26,8 +27,8 @@ use ravelin_program::Model;
 /// ```
 pub fn reach(program: &Program) -> Reach<'_> {
     let ReachabilityQuestion { model, buffer, messages, reductions, .. } = ReachabilityQuestion::new(Model::Tso);
-    let engine = ReachEngine::default();
-    Reach { program, model, engine, buffer, messages, reductions, budget: Budget::default() }
+    let (engine, budget) = (ReachEngine::default(), Budget::default());
+    Reach { program, model, engine, buffer, messages, reductions, goals: true, deadlocks: true, budget }
 }
 
 /// The question what a program can reach; made by [`reach`].
@@ -40,11 +41,13 @@ pub struct Reach<'a> {
     buffer: usize,
     messages: Option<usize>,
     reductions: Reductions,
+    goals: bool,
+    deadlocks: bool,
     budget: Budget<'a>,
 }
 
 impl<'a> Reach<'a> {
-    setters!(model, buffer, messages, reductions, budget);
+    setters!(model, buffer, messages, reductions, deadlocks, budget);
 
     /// The engine; by default several engines are tried.
     pub fn engine(mut self, engine: ReachEngine) -> Self {
@@ -52,10 +55,20 @@ impl<'a> Reach<'a> {
         self
     }
 
+    /// The goals of the program count; switched off, only assertions, faults and deadlocks do.
+    pub(crate) fn goals(mut self, goals: bool) -> Self {
+        self.goals = goals;
+        self
+    }
+
     /// Asks.
     pub fn run(self) -> Result<Answer, Error> {
-        let found = answer(&self.program.program, &self.question(), self.engine)?;
-        Ok(Answer::Reachability(Box::new(reachability(self.program.name(), &found))))
+        let asked = match self.goals {
+            true => Cow::Borrowed(&self.program.program),
+            false => Cow::Owned(ravelin_program::Program { goals: Vec::new(), ..self.program.program.clone() }),
+        };
+        let found = answer(&asked, &self.question(), self.engine)?;
+        Ok(Answer::Reachability(Box::new(reachability(self.program.name(), &asked, &found))))
     }
 
     /// A proof that nothing forbidden can happen under tso, or under sc by any number of threads, as JSON that `ravelin
@@ -76,7 +89,7 @@ impl<'a> Reach<'a> {
     }
 
     fn question(&self) -> ReachabilityQuestion<'a> {
-        let Reach { model, buffer, messages, reductions, budget, .. } = *self;
-        ReachabilityQuestion { model, buffer, messages, reductions, budget }
+        let Reach { model, buffer, messages, reductions, deadlocks, budget, .. } = *self;
+        ReachabilityQuestion { model, buffer, messages, reductions, deadlocks, budget }
     }
 }

@@ -24,6 +24,14 @@ macro_rules! setters {
             self
         }
     };
+    (@ deadlocks) => {
+        /// A deadlock counts: a state in which every thread that is not at its end waits, and none can pass. On by
+        /// default; switch it off for programs that are meant to block.
+        pub fn deadlocks(mut self, deadlocks: bool) -> Self {
+            self.deadlocks = deadlocks;
+            self
+        }
+    };
     (@ buffer) => {
         /// The most pending stores of one thread, where a bound is needed.
         pub fn buffer(mut self, stores: usize) -> Self {

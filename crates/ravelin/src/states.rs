@@ -52,7 +52,8 @@ impl<'a> States<'a> {
         let start = Instant::now();
         let program = &self.program.program;
         let States { model, buffer, messages, reductions, budget, .. } = self;
-        let question = ReachabilityQuestion { model, buffer, messages, reductions, budget };
+        let asked = ReachabilityQuestion::new(model);
+        let question = ReachabilityQuestion { buffer, messages, reductions, budget, ..asked };
         let found = ravelin_analysis::states::states(program, &question)?;
         let mut answer = Answer::FinalStates(Box::new(final_states(self.program.name(), program, &found)));
         if self.stops {

@@ -2,6 +2,7 @@
 //!
 //! 1. A violation under SC is one.
 //! 2. A program that is robust, and has no data race, has SC's executions only: if SC has no violation, there is none. No bound is needed.
+//!    Deadlocks are among these: a thread that waits for ever has read the mo-latest value.
 //! 3. Otherwise all states of the machine with messages (`ravelin_machine::messages`) are explored. Its answer is exact unless a cell had
 //!    more messages than the bound; the bound is then doubled as long as the limits allow, and without limits as long as searches are small, unless one was given.
 //!
@@ -17,12 +18,13 @@ use crate::reachability::{
 };
 use crate::witness::Witness;
 use crate::{AnalysisError, InternalError, Verdict};
+use ravelin_answer::DeadlockVerdict;
 use ravelin_explore::{Limit, Options, Statistics, Until};
 use ravelin_machine::messages::{ExploredMessages, MOST_MESSAGES, MessageSettings, explore_messages};
 use ravelin_machine::monitor::refuse_hardware;
 use ravelin_machine::{BuildError, Purpose, Reductions};
 use ravelin_program::{Copies, Model, Program, SeqCstReading};
-use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate, violated_goals};
+use ravelin_semantics::rc20::{Execution, GraphLimits, OrderReading, deadlock, enumerate, violated_goals};
 use std::time::Instant;
 
 /// States of the SC search that comes first, and of the question whether the program is robust.
@@ -37,8 +39,8 @@ pub(crate) const FEW_GRAPHS: GraphLimits = GraphLimits { executions: 20_000, sta
 /// States that the search for a shortest run may visit beyond those of the first search.
 const SHORTEST_EXTRA_STATES: u64 = 100_000;
 
-/// Asks whether some goal can be violated, an assertion can fail or a fault can happen. `Auto` tries SC and robustness first, `Bounded`
-/// explores messages at once, with one bound.
+/// Asks whether some goal can be violated, an assertion can fail, a fault can happen, or a deadlock, if the question is about them.
+/// `Auto` tries SC and robustness first, `Bounded` explores messages at once, with one bound.
 pub fn c11_reach(
     program: &Program,
     question: &ReachabilityQuestion,
@@ -75,7 +77,14 @@ pub fn c11_reach(
 }
 
 fn settled_by(engine: ReachEngine, reachability: ReachabilityAnswer) -> PortfolioAnswer {
-    PortfolioAnswer { reachability, engine, effort: ReachabilityEffort::States, not_tried: None, any_number: None }
+    PortfolioAnswer {
+        reachability,
+        engine,
+        effort: ReachabilityEffort::States,
+        not_tried: None,
+        any_number: None,
+        deadlocks: DeadlockVerdict::NotAsked,
+    }
 }
 
 /// What SC says, if that decides the question.
@@ -154,7 +163,7 @@ fn by_messages(
             }
         }
     }
-    if last.forbidden && last.verdict == Verdict::Unknown && no_graph_violates(program) {
+    if last.forbidden && last.verdict == Verdict::Unknown && no_graph_violates(program, question.deadlocks) {
         last = ReadingAnswer { verdict: Verdict::Holds, limit: None, cut_off: false, ..last };
     }
     let ReadingAnswer { verdict, witness, forbidden, limit, cut_off, messages, words } = last;
@@ -176,11 +185,16 @@ fn by_messages(
     ))
 }
 
-/// All graphs of RC11 can be listed, and none violates a goal or fails.
-fn no_graph_violates(program: &Program) -> bool {
+/// All graphs of RC11 can be listed, and none violates a goal or fails, nor is one a deadlock, if they count.
+fn no_graph_violates(program: &Program, deadlocks: bool) -> bool {
     let written = OrderReading::Written;
+    let is_deadlock = |end: &Execution| {
+        let memory = end.state(program).memory;
+        deadlock(program, &end.threads, &|address| memory.get(&address).copied().unwrap_or(0)).is_some()
+    };
     violated_goals(program, written, FEW_GRAPHS).is_ok_and(|goals| goals.is_empty())
-        && enumerate(program, written, FEW_GRAPHS).is_ok_and(|all| all.failures().is_empty())
+        && enumerate(program, written, FEW_GRAPHS)
+            .is_ok_and(|all| all.failures().is_empty() && !(deadlocks && all.executions.iter().any(is_deadlock)))
 }
 
 /// Explores with a bound on messages that grows until nothing is cut off, or something is found.
@@ -194,10 +208,10 @@ pub(crate) fn explore_growing(
     start: Instant,
 ) -> Result<ExploredMessages, AnalysisError> {
     refuse(program)?;
-    let ReachabilityQuestion { model, reductions, .. } = *question;
+    let ReachabilityQuestion { model, reductions, deadlocks, .. } = *question;
     let mut messages = question.messages.unwrap_or(FIRST_MESSAGES).clamp(1, MOST_MESSAGES);
     loop {
-        let settings = MessageSettings { model, seq_cst, messages, purpose, reductions };
+        let settings = MessageSettings { model, seq_cst, messages, purpose, reductions, deadlocks };
         let budget = question.budget.child(start, effort.states);
         let explored = explore_messages(program, settings, &Options { budget, until })?;
         add(effort, explored.statistics());

@@ -12,9 +12,9 @@ use ravelin_machine::messages::{MessageRun, MessageStep};
 use ravelin_machine::{UnpackedState, Violation};
 use ravelin_program::{Instruction, LocId, Model, Observable, Program, ThreadId, Value};
 use ravelin_semantics::Action;
-use ravelin_semantics::operational::Reference;
+use ravelin_semantics::operational::{Reference, WaitingThread};
 use ravelin_semantics::rc20::{
-    Graph, GraphStep, GrowingGraph, OrderReading, ThreadFailure, rc20_consistent, sc_consistent,
+    Graph, GraphStep, GrowingGraph, OrderReading, ThreadFailure, deadlock, rc20_consistent, sc_consistent,
 };
 
 /// A run as a graph, and its steps for people.
@@ -164,6 +164,11 @@ impl<'a> ReplayedRun<'a> {
         self.grown.threads()[thread.0].location
     }
 
+    /// The threads that wait, if this is a deadlock.
+    fn deadlock(&self) -> Option<Vec<WaitingThread>> {
+        deadlock(self.program, self.grown.threads(), &|address| self.cell(address))
+    }
+
     /// The violation shows here.
     fn shows(&self, violation: Violation, reading: OrderReading) -> bool {
         let stands_at = |thread: ThreadId, transition: ravelin_program::TransitionId| {
@@ -179,6 +184,7 @@ impl<'a> ReplayedRun<'a> {
                 stands_at(thread, transition)
                     && self.grown.failures(thread, transition, reading).contains(&ThreadFailure::Fault(fault))
             }
+            Violation::Deadlock => self.deadlock().is_some(),
         }
     }
 
@@ -222,7 +228,7 @@ pub(super) fn replay(
     }
     Ok(Some(Witness {
         model,
-        violation: describe(program, violation),
+        violation: describe(program, violation, &replayed.deadlock().unwrap_or_default()),
         initial: replayed.initial(&run.start)?,
         graph: Some(replayed.told_graph()),
         shortest: false,

@@ -17,6 +17,7 @@ use crate::reachability::{
 };
 use crate::witness::{Witness, replay};
 use crate::{AnalysisError, InternalError, Verdict};
+use ravelin_answer::DeadlockVerdict;
 use ravelin_explore::{Budget, Limit, Statistics, Watch};
 use ravelin_machine::{BuildError, Settings};
 use ravelin_nets::{cover, fire};
@@ -249,6 +250,7 @@ impl GoalInquiry<'_> {
             effort: ReachabilityEffort::Constraints(counts),
             not_tried: None,
             any_number: None,
+            deadlocks: DeadlockVerdict::NotAsked,
         }
     }
 

@@ -81,6 +81,7 @@ pub(super) fn system_run(
         Violation::Fault { thread, transition, fault } => {
             Violation::Fault { thread: failed(thread, transition)?, transition, fault }
         }
+        Violation::Deadlock => Violation::Deadlock,
     };
     let actions = told.steps.iter().map(|step| step.action).collect();
     Some((told.copies, Run { start: told.start, actions }, violation))

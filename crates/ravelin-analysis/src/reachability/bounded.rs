@@ -25,16 +25,20 @@ pub struct ReachabilityQuestion<'a> {
     /// Most messages of one cell under RA and RC20; without, the bound grows as long as the budget allows.
     pub messages: Option<usize>,
     pub reductions: Reductions,
+    /// A deadlock counts as a violation.
+    pub deadlocks: bool,
     pub budget: Budget<'a>,
 }
 
 impl ReachabilityQuestion<'_> {
+    /// About goals, assertions and faults, not about deadlocks.
     pub fn new(model: Model) -> Self {
         ReachabilityQuestion {
             model,
             buffer: Settings::new(model).buffer,
             messages: None,
             reductions: Reductions::ALL,
+            deadlocks: false,
             budget: Budget::default(),
         }
     }
@@ -44,7 +48,8 @@ impl ReachabilityQuestion<'_> {
     }
 
     pub(crate) fn settings(&self, purpose: Purpose) -> Settings {
-        Settings { model: self.model, buffer: self.buffer, purpose, reductions: self.reductions }
+        let ReachabilityQuestion { model, buffer, reductions, deadlocks, .. } = *self;
+        Settings { model, buffer, purpose, reductions, deadlocks }
     }
 }
 
@@ -90,7 +95,7 @@ impl ReachabilityAnswer {
     }
 }
 
-/// Asks whether some goal can be violated, an assertion can fail or a fault can happen.
+/// Asks whether some goal can be violated, an assertion can fail, a fault can happen, or a deadlock, if the question is about them.
 pub fn reach(program: &Program, question: &ReachabilityQuestion) -> Result<ReachabilityAnswer, AnalysisError> {
     let start = Instant::now();
     match explore(program, question, start) {

@@ -4,6 +4,9 @@
 //! no store ever had to wait for room. What it leaves open goes to the load-buffer engine, which decides every program with finite
 //! domains, and, if that takes long or the domains are not finite, to the lazy engine beside it; the first of the two to settle the
 //! question ends the other. Under PSO the bounded search is followed by the backward search for PSO.
+//!
+//! Only the bounded engine sees deadlocks. Where another engine proves that nothing else can go wrong, `deadlocks` settles them if it
+//! can; the answer says if it could not.
 
 use super::backward::BackwardCounts;
 use super::bounded::{ReachabilityAnswer, ReachabilityQuestion, reach};
@@ -12,9 +15,13 @@ use super::lazy::{Lazy, OpenCause, lazy};
 use super::pso::pso;
 use super::sb::sb;
 use crate::c11::c11_reach;
+use crate::deadlocks::settle;
 use crate::parameterised::{AnyNumber, reach_for_any_number};
+use crate::witness::Witness;
 use crate::{AnalysisError, Verdict};
+use ravelin_answer::{DeadlockVerdict, Violation};
 use ravelin_explore::Statistics;
+use ravelin_machine::may_wait;
 use ravelin_program::{Model, Program};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -75,6 +82,8 @@ pub struct PortfolioAnswer {
     pub not_tried: Option<String>,
     /// The question was about any number of threads. If the answer is *violated*, the run is one of an instance.
     pub any_number: Option<Box<AnyNumber>>,
+    /// Whether there is a deadlock. The verdict may be *holds* although that is unknown.
+    pub deadlocks: DeadlockVerdict,
 }
 
 #[derive(Clone, Debug)]
@@ -86,8 +95,54 @@ pub enum ReachabilityEffort {
     Rounds(Box<Lazy>),
 }
 
-/// Asks whether some goal can be violated, an assertion can fail or a fault can happen.
+/// Asks whether some goal can be violated, an assertion can fail, a fault can happen, or a deadlock, if the question is about them.
 pub fn answer(
+    program: &Program,
+    question: &ReachabilityQuestion,
+    engine: ReachEngine,
+) -> Result<PortfolioAnswer, AnalysisError> {
+    if !question.deadlocks {
+        return by_engines(program, question, engine);
+    }
+    if program.is_parameterised() || !may_wait(program) {
+        let open = if may_wait(program) { DeadlockVerdict::Unknown } else { DeadlockVerdict::None };
+        return Ok(PortfolioAnswer { deadlocks: open, ..by_engines(program, &goals_only(question), engine)? });
+    }
+    let start = Instant::now();
+    let answer = by_engines(program, question, engine)?;
+    let deadlocks = match (answer.reachability.verdict, answer.engine, &answer.reachability.witness) {
+        (_, _, Some(Witness { violation: Violation::Deadlock { .. }, .. })) => DeadlockVerdict::Found,
+        // Robust: there is none under SC, and every execution is one of SC.
+        (Verdict::Holds, ReachEngine::Bounded | ReachEngine::Robust, _) => DeadlockVerdict::None,
+        (Verdict::Holds, ..) => return with_deadlocks(answer, program, question, start),
+        _ => DeadlockVerdict::Unknown,
+    };
+    Ok(PortfolioAnswer { deadlocks, ..answer })
+}
+
+/// An engine that does not see deadlocks has proved the rest.
+fn with_deadlocks(
+    answer: PortfolioAnswer,
+    program: &Program,
+    question: &ReachabilityQuestion,
+    start: Instant,
+) -> Result<PortfolioAnswer, AnalysisError> {
+    let budget = question.budget.child(start, answer.reachability.statistics.states);
+    let found = settle(program, &ReachabilityQuestion { budget, ..*question })?;
+    let mut answer = PortfolioAnswer { deadlocks: found.verdict, ..answer };
+    if let Some(witness) = found.witness {
+        answer.reachability.verdict = Verdict::Violated;
+        answer.reachability.witness = Some(witness);
+    }
+    Ok(answer)
+}
+
+/// The question without deadlocks, for engines that do not see them.
+fn goals_only<'a>(question: &ReachabilityQuestion<'a>) -> ReachabilityQuestion<'a> {
+    ReachabilityQuestion { deadlocks: false, ..*question }
+}
+
+fn by_engines(
     program: &Program,
     question: &ReachabilityQuestion,
     engine: ReachEngine,
@@ -103,6 +158,7 @@ pub fn answer(
                     effort: ReachabilityEffort::States,
                     not_tried: None,
                     any_number: None,
+                    deadlocks: DeadlockVerdict::NotAsked,
                 })
             }
             answer => answer,
@@ -229,21 +285,22 @@ fn bounded(program: &Program, question: &ReachabilityQuestion) -> Result<Portfol
         effort: ReachabilityEffort::States,
         not_tried: None,
         any_number: None,
+        deadlocks: DeadlockVerdict::NotAsked,
     })
 }
 
 fn by_dual(program: &Program, question: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {
-    let found = dual(program, question)?;
+    let found = dual(program, &goals_only(question))?;
     Ok(backwards(found.reachability, found.counts, ReachEngine::Dual))
 }
 
 fn by_sb(program: &Program, question: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {
-    let found = sb(program, question)?;
+    let found = sb(program, &goals_only(question))?;
     Ok(backwards(found.reachability, found.counts, ReachEngine::Sb))
 }
 
 fn by_pso(program: &Program, question: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {
-    let found = pso(program, question)?;
+    let found = pso(program, &goals_only(question))?;
     Ok(backwards(found.reachability, found.counts, ReachEngine::Sb))
 }
 
@@ -254,11 +311,12 @@ fn backwards(reachability: ReachabilityAnswer, counts: BackwardCounts, engine: R
         effort: ReachabilityEffort::Constraints(counts),
         not_tried: None,
         any_number: None,
+        deadlocks: DeadlockVerdict::NotAsked,
     }
 }
 
 fn by_lazy(program: &Program, question: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {
-    let mut found = lazy(program, question)?;
+    let mut found = lazy(program, &goals_only(question))?;
     let reachability = ReachabilityAnswer {
         verdict: found.verdict,
         model: Model::Tso,
@@ -282,5 +340,12 @@ fn by_lazy(program: &Program, question: &ReachabilityQuestion) -> Result<Portfol
         words: 0,
     };
     let effort = ReachabilityEffort::Rounds(Box::new(found));
-    Ok(PortfolioAnswer { reachability, engine: ReachEngine::Lazy, effort, not_tried: None, any_number: None })
+    Ok(PortfolioAnswer {
+        reachability,
+        engine: ReachEngine::Lazy,
+        effort,
+        not_tried: None,
+        any_number: None,
+        deadlocks: DeadlockVerdict::NotAsked,
+    })
 }

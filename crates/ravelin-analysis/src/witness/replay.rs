@@ -6,9 +6,9 @@ use super::narrate::narrate;
 use crate::InternalError;
 use ravelin_answer::{InitialState, RunStep, Violation};
 use ravelin_machine::{Run, Settings, UnpackedState, Violation as Violated};
-use ravelin_program::{Model, Program, ThreadId, Value};
+use ravelin_program::{GoalKind, Model, Program, ThreadId, Value};
 use ravelin_semantics::Action;
-use ravelin_semantics::operational::{PendingEntry, Reference, State};
+use ravelin_semantics::operational::{PendingEntry, Reference, State, WaitingThread};
 
 /// A run, replayed, and what it shows.
 #[derive(Clone, Debug)]
@@ -98,10 +98,12 @@ pub fn replay(program: &Program, settings: Settings, violation: Violated, run: &
     let retold = retell(program, settings, run)?;
     let (reference, state) = (&retold.reference, &retold.state);
     let ahead = reference.steps(state);
+    let waiting = reference.deadlock(state);
     let shown = match violation {
         Violated::Goal(goal) => reference.violated_goals(state).contains(&goal),
         Violated::Assert { thread, transition } => ahead.failed_asserts.contains(&(thread, transition)),
         Violated::Fault { thread, transition, fault } => ahead.faults.contains(&(thread, transition, fault)),
+        Violated::Deadlock => ahead.next.is_empty() && waiting.is_some(),
     };
     if !shown {
         let what =
@@ -110,7 +112,7 @@ pub fn replay(program: &Program, settings: Settings, violation: Violated, run: &
     }
     Ok(Witness {
         model: settings.model,
-        violation: describe(reference.program(), violation),
+        violation: describe(reference.program(), violation, waiting.as_deref().unwrap_or_default()),
         initial: retold.initial(),
         graph: retold.graph(),
         steps: retold.steps,
@@ -126,7 +128,7 @@ pub(crate) fn start_of(reference: &Reference, start: &UnpackedState) -> Result<S
     starts.into_iter().find(same_memory).ok_or_else(|| "no such initial state".to_owned())
 }
 
-pub(crate) fn describe(program: &Program, violation: Violated) -> Violation {
+pub(crate) fn describe(program: &Program, violation: Violated, waiting: &[WaitingThread]) -> Violation {
     let step = |thread: ravelin_program::ThreadId, transition: ravelin_program::TransitionId| {
         let thread = &program.threads[thread.0];
         let transition = &thread.transitions[transition.0];
@@ -140,7 +142,8 @@ pub(crate) fn describe(program: &Program, violation: Violated) -> Violation {
                 "" => program.show_condition(&goal.condition),
                 quoted => quoted.trim_end_matches(';').split_whitespace().collect::<Vec<_>>().join(" "),
             };
-            Violation::Goal { number, text, position: program.source.position(goal.span) }
+            let exists = goal.kind == GoalKind::Exists;
+            Violation::Goal { number, text, exists, position: program.source.position(goal.span) }
         }
         Violated::Assert { thread, transition } => {
             let (thread, text, position) = step(thread, transition);
@@ -149,6 +152,14 @@ pub(crate) fn describe(program: &Program, violation: Violated) -> Violation {
         Violated::Fault { thread, transition, fault } => {
             let (thread, text, position) = step(thread, transition);
             Violation::Fault { thread, text, fault: fault.to_string(), position }
+        }
+        Violated::Deadlock => {
+            let told = |waiting: &WaitingThread| {
+                let (thread, text, position) = step(waiting.thread, waiting.transition);
+                let cell = program.memory.name_of(waiting.address);
+                ravelin_answer::WaitingThread { thread, text, cell, value: waiting.found, position }
+            };
+            Violation::Deadlock { threads: waiting.iter().map(told).collect() }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod c11;
 mod cover;
+mod deadlocks;
 mod fence;
 mod herd;
 mod numbers;
@@ -104,6 +105,9 @@ impl Answer {
                 answer.diagnostics.iter().map(line).collect()
             }
         };
+        if let Some(found) = self.deadlocks() {
+            text.push_str(&style.fitted(deadlocks::deadlocks(found, self.model(), style)));
+        }
         if let Some(found) = self.stops() {
             text.push_str(&style.fitted(stops::stops(found)));
         }

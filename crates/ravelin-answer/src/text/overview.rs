@@ -7,14 +7,16 @@ use ravelin_program::Model;
 /// The verdicts of several files under several models.
 #[derive(Clone, Debug, Default)]
 pub struct Overview {
-    answers: Vec<(String, Model, &'static str)>,
+    answers: Vec<(String, Model, String)>,
 }
 
 impl Overview {
     /// Adds the verdict of an answer about a model.
     pub fn add(&mut self, answer: &Answer) {
         if let Some(model) = answer.model() {
-            self.answers.push((answer.file().to_owned(), model, word(answer)));
+            let deadlock = answer.deadlocks().is_some_and(|deadlocks| deadlocks.witness.is_some());
+            let word = word(answer).to_owned() + if deadlock { ", deadlock" } else { "" };
+            self.answers.push((answer.file().to_owned(), model, word));
         }
     }
 
@@ -29,7 +31,7 @@ impl Overview {
         for file in distinct(self.answers.iter().map(|(file, ..)| file)) {
             let word = |model: &Model| {
                 let found = self.answers.iter().find(|(of, under, _)| of == file && under == model);
-                found.map_or(String::new(), |(.., word)| (*word).to_owned())
+                found.map_or(String::new(), |(.., word)| word.clone())
             };
             table.row([file.clone()].into_iter().chain(models.iter().map(word)));
         }
@@ -42,8 +44,8 @@ fn word(answer: &Answer) -> &'static str {
     match (answer, answer.verdict()) {
         (Answer::None(_), None) => "does not apply",
         (Answer::C11Robustness(answer), _) if answer.race.is_some() => "data race",
+        (Answer::Reachability(answer), _) => answer.word(),
         (_, None | Some(Verdict::Unknown)) => "unknown",
-        (Answer::Reachability(_), Some(verdict)) => verdict.name(),
         (Answer::TriangularRaces(_), Some(Verdict::Holds)) => "free",
         (Answer::TriangularRaces(_), Some(Verdict::Violated)) => "race",
         (_, Some(Verdict::Holds)) => "robust",

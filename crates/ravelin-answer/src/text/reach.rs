@@ -4,18 +4,21 @@ use super::Style;
 use super::numbers::{counted, grouped};
 use super::run::{explored, run, violation};
 use super::threads::{behind_verdict, lines};
-use crate::{ReachEffort, Reachability, Verdict};
+use crate::{DeadlockVerdict, ReachEffort, Reachability, Verdict};
 use std::fmt::Write;
 
 /// The answer to `reach`.
 pub fn reachability(answer: &Reachability, style: Style) -> String {
-    let mut text = format!("{} under {}: {}", answer.file, answer.model, style.verdict(answer.verdict));
+    let mut text = format!("{} under {}: {}", answer.file, answer.model, style.word(answer.verdict, answer.word()));
     if let Some(found) = &answer.any_number {
         text.push_str(&behind_verdict(found, answer.verdict));
     }
     match (&answer.witness, answer.verdict) {
         (Some(witness), _) => {
             let _ = writeln!(text, "\n  {}", violation(&witness.violation));
+            if witness.model != answer.model {
+                let _ = writeln!(text, "  This happens under {} already.", witness.model);
+            }
             text.push_str(&run(witness, style));
             let _ = writeln!(text, "  {}.", effort(answer));
         }
@@ -34,7 +37,10 @@ pub fn reachability(answer: &Reachability, style: Style) -> String {
             }
             text.push('\n');
             if answer.goals == 0 {
-                text.push_str("  The program states no goal: only errors of the program itself were looked for.\n");
+                let _ = writeln!(text, "  {}", answer.without_goals());
+            }
+            if let Some(note) = answer.open_deadlocks() {
+                let _ = writeln!(text, "  {note}");
             }
         }
         (None, _) => text.push_str(&unknown(answer)),
@@ -46,6 +52,23 @@ pub fn reachability(answer: &Reachability, style: Style) -> String {
         let _ = writeln!(text, "  Not every engine could try: {not_tried}.");
     }
     style.fitted(text)
+}
+
+impl Reachability {
+    /// What was looked for in a program without goals.
+    pub fn without_goals(&self) -> String {
+        let deadlocks = if self.deadlocks == DeadlockVerdict::None { " and deadlocks" } else { "" };
+        format!("The program states no goal: only errors of the program itself{deadlocks} were looked for.")
+    }
+
+    /// A note, where nothing forbidden can happen and deadlocks are not settled.
+    pub fn open_deadlocks(&self) -> Option<String> {
+        let open = self.verdict == Verdict::Holds && self.deadlocks == DeadlockVerdict::Unknown;
+        open.then(|| match &self.any_number {
+            Some(_) => "Deadlocks were not looked for: give the number of threads with --copies.".to_owned(),
+            None => format!("Whether a deadlock is possible under {} is not settled.", self.model),
+        })
+    }
 }
 
 fn unknown(answer: &Reachability) -> String {

@@ -4,13 +4,15 @@ use super::Style;
 use super::c11::graph;
 use super::numbers::{counted, grouped};
 use super::table::TextTable;
-use crate::{AccessStorage, BufferEntry, InitialThread, RunStep, RunWitness, Statistics, Violation};
+use crate::{AccessStorage, BufferEntry, InitialThread, RunStep, RunWitness, Statistics, Violation, WaitingThread};
 
 /// The violation at the end of a run, with the program as its subject.
 pub fn violation(violation: &Violation) -> String {
     let place = violation.position().map(|position| format!(" (line {})", position.line)).unwrap_or_default();
     match violation {
+        Violation::Goal { text, exists: true, .. } => format!("reaches `{text}`{place}"),
         Violation::Goal { text, .. } => format!("violates `{text}`{place}"),
+        Violation::Deadlock { threads } => threads.iter().map(WaitingThread::sentence).collect::<Vec<_>>().join("\n  "),
         Violation::Assert { thread, text, .. } => format!("`{text}` fails in {thread}{place}"),
         Violation::Fault { thread, text, fault, .. } => format!("error in {thread} at `{text}`{place}: {fault}"),
     }

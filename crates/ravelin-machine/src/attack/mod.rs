@@ -68,6 +68,7 @@ pub(crate) fn machine(program: &Program, model: Model, growth: &Growth, watch: &
     let mut program = program.clone();
     program.goals.clear();
     let reductions = Reductions { fuse: true, liveness: true, ..Reductions::NONE };
-    let settings = Settings { model: Model::Sc, buffer: 0, purpose: Purpose::Attacks(model), reductions };
+    let purpose = Purpose::Attacks(model);
+    let settings = Settings { model: Model::Sc, buffer: 0, purpose, reductions, deadlocks: false };
     Machine::new(&program, settings, growth, watch)
 }

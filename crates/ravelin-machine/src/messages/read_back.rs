@@ -77,6 +77,7 @@ impl MessageMachine<'_> {
                 let fault = fault.fault?;
                 Some(Violation::Fault { thread: ThreadId(thread), transition: TransitionId(step), fault })
             }
+            ReportNumber::Deadlock => Some(Violation::Deadlock),
             ReportNumber::Final | ReportNumber::Stuck => None,
         }
     }

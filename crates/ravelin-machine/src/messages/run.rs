@@ -28,6 +28,9 @@ pub struct MessageSettings {
     /// [`Purpose::Goals`] or [`Purpose::Finals`].
     pub purpose: Purpose,
     pub reductions: Reductions,
+    /// With [`Purpose::Goals`]: states are also reported in which every thread that is not at its end waits, and the mo-latest value
+    /// lets none of them pass.
+    pub deadlocks: bool,
 }
 
 /// Explores a program under release/acquire or RC20.
@@ -38,7 +41,8 @@ pub fn explore_messages(
 ) -> Result<ExploredMessages, RunError> {
     let settings = MessageSettings { messages: settings.messages.clamp(1, MOST_MESSAGES), ..settings };
     let reductions = Reductions { symmetry: false, ..settings.reductions };
-    let machine_settings = Settings { model: settings.model, buffer: 0, purpose: settings.purpose, reductions };
+    let MessageSettings { model, purpose, deadlocks, .. } = settings;
+    let machine_settings = Settings { model, buffer: 0, purpose, reductions, deadlocks };
     let mut words = FIRST_WORDS;
     let build = |growth: &Growth, watch: &Watch| Ok(Machine::compile(program, machine_settings, growth, watch)?);
     growing(options, build, |machine, left| {

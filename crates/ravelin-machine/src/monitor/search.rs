@@ -122,7 +122,7 @@ fn search<const N: usize>(
 
 fn machine_settings() -> Settings {
     let reductions = Reductions { fuse: true, liveness: true, ..Reductions::NONE };
-    Settings { model: Model::Sc, buffer: 0, purpose: Purpose::Monitor, reductions }
+    Settings { model: Model::Sc, buffer: 0, purpose: Purpose::Monitor, reductions, deadlocks: false }
 }
 
 /// Collects the successors of a state. Reused from state to state so that nothing is allocated.

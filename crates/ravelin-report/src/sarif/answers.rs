@@ -4,9 +4,10 @@
 use super::format::{Fingerprints, Notification, ResultKind, SarifFix, SarifLevel, SarifLocation, SarifResult};
 use super::{STATIC, fixes, flow, numbered, physical, place};
 use ravelin_answer::{
-    Answer, AnyNumber, AttackWitness, C11Race, C11Robustness, C11Witness, Diagnostic, Event, FenceOutcome,
-    FencePurpose, Fences, Instance, Limit, NoAnswer, NoVerdict, OvertakingAccess, Reachability, Robustness, RunStep,
-    RunWitness, Severity, SourcePlace, TriangularRace, TriangularRaces, TroubleKind, Verdict, Violation,
+    Answer, AnyNumber, AttackWitness, C11Race, C11Robustness, C11Witness, DeadlockVerdict, Diagnostic, Event,
+    FenceOutcome, FencePurpose, Fences, Instance, Limit, NoAnswer, NoVerdict, OvertakingAccess, Reachability,
+    Robustness, RunStep, RunWitness, Severity, SourcePlace, TriangularRace, TriangularRaces, TroubleKind, Verdict,
+    Violation, WaitingThread,
 };
 use ravelin_program::{Model, Position};
 
@@ -25,7 +26,8 @@ pub(super) fn results(answer: &Answer) -> Vec<SarifResult> {
         Answer::Coverability(_) | Answer::Comparison(_) | Answer::Diagnostics(_) => None,
         Answer::Sanitizer(_) | Answer::FixTrial(_) => None,
     };
-    finding.into_iter().chain(stops(answer)).map(|found| found.result(answer.file())).collect()
+    let deadlock = answer.deadlocks().and_then(|found| found.witness.as_ref()).map(|witness| run(witness, ""));
+    finding.into_iter().chain(deadlock).chain(stops(answer)).map(|found| found.result(answer.file())).collect()
 }
 
 /// What is wrong with a program that could not be read or analysed.
@@ -121,6 +123,7 @@ fn stops(answer: &Answer) -> impl Iterator<Item = ResultDraft> {
         let (rule, text) = match &stop.violation {
             Violation::Assert { text, .. } => ("assert", text),
             Violation::Fault { text, .. } | Violation::Goal { text, .. } => ("fault", text),
+            Violation::Deadlock { .. } => ("deadlock", &stop.message),
         };
         ResultDraft {
             instructions: vec![text.clone()],
@@ -214,8 +217,13 @@ fn c11_robustness(answer: &C11Robustness) -> ResultDraft {
 fn reachability(answer: &Reachability) -> ResultDraft {
     let model = answer.model;
     let every = every(answer.any_number.as_ref());
-    let property =
-        format!("right under {model}: no forbidden state, no failing assertion and no error can be reached{every}");
+    let deadlock = if answer.deadlocks == DeadlockVerdict::None { ", no deadlock" } else { "" };
+    let property = match answer.exists {
+        0 => format!(
+            "right under {model}: no forbidden state, no failing assertion{deadlock} and no error can be reached{every}"
+        ),
+        _ => format!("without such a state under {model}: nothing that it asks for or forbids can be reached{every}"),
+    };
     let why = match (&answer.limit, answer.buffer) {
         (Some(limit), _) => stopped(limit),
         (None, Some(buffer)) if answer.cut_off => format!(": no violation within store buffers of {buffer}"),
@@ -333,18 +341,35 @@ fn race(model: Model, race: &TriangularRace) -> ResultDraft {
 /// A run that reaches what is forbidden.
 fn run(witness: &RunWitness, with: &str) -> ResultDraft {
     let model = witness.model;
-    let (rule, text, message) = match &witness.violation {
+    let (rule, instructions, message) = match &witness.violation {
         Violation::Assert { thread, text, .. } => {
-            ("assert", text, format!("`{text}` can fail in {thread} under {model}{with}"))
+            ("assert", vec![text.clone()], format!("`{text}` can fail in {thread} under {model}{with}"))
         }
         Violation::Fault { thread, text, fault, .. } => {
-            ("fault", text, format!("error in {thread} at `{text}` under {model}{with}: {fault}"))
+            ("fault", vec![text.clone()], format!("error in {thread} at `{text}` under {model}{with}: {fault}"))
         }
-        Violation::Goal { text, .. } => ("goal", text, format!("`{text}` can be violated under {model}{with}")),
+        Violation::Goal { text, exists: true, .. } => {
+            ("goal", vec![text.clone()], format!("`{text}`: such a state can be reached under {model}{with}"))
+        }
+        Violation::Goal { text, .. } => {
+            ("goal", vec![text.clone()], format!("`{text}` can be violated under {model}{with}"))
+        }
+        Violation::Deadlock { threads } => {
+            let waiting: Vec<String> = threads.iter().map(WaitingThread::sentence).collect();
+            let texts = threads.iter().map(|waiting| waiting.text.clone()).collect();
+            ("deadlock", texts, format!("deadlock under {model}{with}: {}", waiting.join("; ")))
+        }
+    };
+    let related = match &witness.violation {
+        Violation::Deadlock { threads } => {
+            threads.iter().map(|waiting| Remark::new(waiting.position, waiting.sentence())).collect()
+        }
+        _ => Vec::new(),
     };
     ResultDraft {
-        instructions: vec![text.clone()],
+        instructions,
         location: Some(Remark::new(witness.violation.position(), message.clone())),
+        related,
         flow: flow(&witness.steps, &format!("a run under {model}")),
         ..ResultDraft::new(rule, ResultKind::Fail, Some(model), message)
     }

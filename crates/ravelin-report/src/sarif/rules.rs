@@ -72,6 +72,12 @@ pub(super) const STATIC: &[Rule] = &[
         level: SarifLevel::Error,
     },
     Rule {
+        id: "deadlock",
+        heading: "Deadlock",
+        description: "Every thread that is not at its end waits for a value that no thread will write.",
+        level: SarifLevel::Error,
+    },
+    Rule {
         id: "assert",
         heading: "Failing assertion",
         description: "An assertion can fail.",

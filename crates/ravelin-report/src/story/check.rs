@@ -1,13 +1,14 @@
 //! Answers of `check`: robustness against hardware and C11, and freedom from triangular races.
 
-use super::demonstration::{of_attack, of_data_race, of_race, of_stale, on_line};
+use super::demonstration::{of_attack, of_data_race, of_race, of_run, of_stale, on_line, words};
 use super::facts::{explored, fact, statistics};
 use super::{Graph, Story, Verdict, number_of_threads};
 use ravelin_answer::text::{counted, grouped};
 use ravelin_answer::{
-    AttackWitness, C11Robustness, Fate, InfeasibilityReason, OvertakingAccess, Remedy, Robustness, TriangularRaces,
-    WaitingLoop,
+    AttackWitness, C11Robustness, Deadlocks, Fate, InfeasibilityReason, OvertakingAccess, Remedy, Robustness,
+    TriangularRaces, WaitingLoop,
 };
+use ravelin_program::Model;
 
 pub fn robustness(answer: &Robustness) -> Story {
     let (file, model) = (&answer.file, &answer.model);
@@ -72,6 +73,15 @@ pub fn robustness(answer: &Robustness) -> Story {
         statistics,
         ..Story::default()
     }
+}
+
+/// A deadlock beside a verdict. Its run is shown if there is no other.
+pub fn add_deadlocks(deadlocks: &Deadlocks, model: Option<Model>, story: &mut Story) {
+    if let Some(witness) = &deadlocks.witness {
+        story.notes.push(format!("{} {} under {}.", story.file, words(&witness.violation), witness.model));
+        story.demonstration.get_or_insert_with(|| of_run(witness));
+    }
+    story.notes.extend(deadlocks.open(model));
 }
 
 /// The fence that stops the attack, and what is known about the others.

@@ -5,7 +5,7 @@ use super::run::run;
 use super::{Graph, RunView};
 use ravelin_answer::{
     AttackWitness, C11Race, C11Witness, Edge, OvertakingAccess, RunWitness, SourcePlace, TriangularRace, Trouble,
-    TroubleKind, Violation,
+    TroubleKind, Violation, WaitingThread,
 };
 
 /// A demonstration that something is wrong.
@@ -42,6 +42,17 @@ impl Role {
     }
 }
 
+impl Role {
+    fn of_waiting(waiting: &WaitingThread) -> Role {
+        Role {
+            role: "waits".to_owned(),
+            thread: Some(waiting.thread.clone()),
+            line: waiting.position.map(|at| at.line),
+            text: waiting.text.clone(),
+        }
+    }
+}
+
 impl Demonstration {
     /// The relevant lines of the source, each once.
     pub fn lines(&self) -> Vec<usize> {
@@ -64,10 +75,17 @@ pub fn on_line(place: &SourcePlace) -> String {
 pub fn words(violation: &Violation) -> String {
     let line = violation.position().map(|at| format!(" (line {})", at.line)).unwrap_or_default();
     match violation {
+        Violation::Goal { text, exists: true, .. } => format!("reaches `{text}`{line}"),
         Violation::Goal { text, .. } => format!("violates `{text}`{line}"),
+        Violation::Deadlock { threads } => format!("deadlocks: {}", waiting(threads)),
         Violation::Assert { thread, text, .. } => format!("fails `{text}` in {thread}{line}"),
         Violation::Fault { thread, text, fault, .. } => format!("goes wrong at `{text}` in {thread}{line}: {fault}"),
     }
+}
+
+/// The threads of a deadlock, as a part of a sentence.
+fn waiting(threads: &[WaitingThread]) -> String {
+    threads.iter().map(WaitingThread::sentence).collect::<Vec<_>>().join("; ")
 }
 
 /// A witness of `reach`.
@@ -77,9 +95,14 @@ pub fn of_run(witness: &RunWitness) -> Demonstration {
     let graph = events.as_ref().zip(edges.as_ref());
     let graph = graph.map(|(events, edges)| graph_of(&run, events, edges, cycle.as_deref().unwrap_or_default()));
     let shortest = if *shortest { ", a shortest one" } else { "" };
+    let roles = match violation {
+        Violation::Deadlock { threads } => threads.iter().map(Role::of_waiting).collect(),
+        _ => Vec::new(),
+    };
     Demonstration {
         sentence: format!("This run {}.", words(violation)),
         run_title: format!("run under {model}{shortest}"),
+        roles,
         run,
         graph,
         violated_line: violation.position().map(|at| at.line),

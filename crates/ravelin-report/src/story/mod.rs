@@ -177,6 +177,9 @@ pub fn stories(document: &answer::Document) -> Result<Document, StoryError> {
             }
         };
         story.command = command.clone();
+        if let Some(deadlocks) = answer.deadlocks() {
+            check::add_deadlocks(deadlocks, answer.model(), &mut story);
+        }
         story.notes.extend(answer.stops().map(answer::Stops::notes).unwrap_or_default());
         stories.push(story);
     }

@@ -17,9 +17,18 @@ pub fn reachability(answer: &Reachability) -> Story {
         (Verdict::Violated, None) => format!("{file}{threads} can reach what it forbids under {model}."),
         (Verdict::Holds, _) => {
             if answer.goals == 0 {
-                notes.push("The program states no goal: only errors of the program itself were looked for.".to_owned());
+                notes.push(answer.without_goals());
             }
-            format!("Nothing that {file} forbids can happen under {model}{threads}.")
+            notes.extend(answer.open_deadlocks());
+            match answer.exists {
+                0 => format!("Nothing that {file} forbids can happen under {model}{threads}."),
+                exists if exists == answer.goals => {
+                    format!("No state that {file} asks for can be reached under {model}{threads}.")
+                }
+                _ => format!(
+                    "Nothing that {file} forbids can happen under {model}{threads}, and no state that it asks for can be reached."
+                ),
+            }
         }
         _ => {
             let why = match (&answer.limit, answer.buffer) {
@@ -43,7 +52,7 @@ pub fn reachability(answer: &Reachability) -> Story {
     }
     Story {
         verdict,
-        word: answer.verdict.name().to_owned(),
+        word: answer.word().to_owned(),
         sentence,
         notes,
         demonstration: answer.witness.as_ref().map(|witness| of_run(witness)),

@@ -32,11 +32,13 @@
 //! }
 //! ```
 
+mod deadlock;
 mod explore;
 mod refusal;
 mod state;
 mod step;
 
+pub use deadlock::WaitingThread;
 pub use explore::{EnabledSteps, Exploration};
 pub use refusal::{NotModelled, Refusal, TooMany};
 pub use state::{Buffer, PendingEntry, State, ThreadState};

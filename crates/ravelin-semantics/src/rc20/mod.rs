@@ -58,6 +58,7 @@
 //! ```
 
 mod consistency;
+mod deadlock;
 mod derived;
 mod enumerate;
 mod graph;
@@ -69,6 +70,7 @@ mod thread;
 pub use consistency::{
     atomic, atomics_sc_consistent, causal, coherent, psc_acyclic, races, rc20_consistent, sc_consistent,
 };
+pub use deadlock::deadlock;
 pub use derived::{OrderReading, Relations};
 pub use enumerate::{
     Enumeration, EnumerationRefusal, Execution, FinalState, GraphLimits, GraphRobustness, enumerate, robust,

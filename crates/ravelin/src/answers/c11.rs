@@ -31,6 +31,7 @@ pub fn c11_robustness(
         limit: found.limit.map(Into::into),
         statistics: (&found.statistics).into(),
         stops: None,
+        deadlocks: None,
     }
 }
 

@@ -4,9 +4,10 @@ use super::threads::any_number;
 use ravelin_analysis::reachability::{PortfolioAnswer, ReachEngine, ReachabilityEffort};
 use ravelin_analysis::witness::Witness;
 use ravelin_answer::{ReachEffort, Reachability, RunWitness, Statistics};
+use ravelin_program::{GoalKind, Program};
 
 /// The answer to `reach`.
-pub fn reachability(file: &str, found: &PortfolioAnswer) -> Reachability {
+pub fn reachability(file: &str, program: &Program, found: &PortfolioAnswer) -> Reachability {
     let reached = &found.reachability;
     let effort = match &found.effort {
         ReachabilityEffort::States => None,
@@ -30,6 +31,8 @@ pub fn reachability(file: &str, found: &PortfolioAnswer) -> Reachability {
         effort,
         not_tried: found.not_tried.clone(),
         goals: reached.goals,
+        exists: program.goals.iter().filter(|goal| goal.kind == GoalKind::Exists).count(),
+        deadlocks: found.deadlocks,
         buffer: reached.buffer,
         messages: reached.messages,
         seq_cst_open: reached.seq_cst_open,
@@ -41,7 +44,7 @@ pub fn reachability(file: &str, found: &PortfolioAnswer) -> Reachability {
     }
 }
 
-pub(super) fn witness(found: &Witness) -> RunWitness {
+pub(crate) fn witness(found: &Witness) -> RunWitness {
     RunWitness {
         violation: found.violation.clone(),
         model: found.model,

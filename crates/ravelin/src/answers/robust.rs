@@ -37,6 +37,7 @@ pub fn robustness(file: &str, program: &Program, found: &analysis::RobustnessAns
         },
         any_number: found.any_number.as_deref().map(any_number),
         stops: None,
+        deadlocks: None,
     }
 }
 
@@ -95,6 +96,7 @@ pub fn triangular_races(file: &str, found: &analysis::RaceFreedom) -> Triangular
         limit: found.limit.map(Into::into),
         statistics: (&found.statistics).into(),
         stops: None,
+        deadlocks: None,
     }
 }
 

@@ -15,6 +15,7 @@ fn sentence(stop: &Violation) -> String {
         Violation::Goal { text, .. } => format!("`{text}` is violated under sc{line}"),
         Violation::Assert { thread, text, .. } => format!("thread {thread} can fail `{text}` under sc{line}"),
         Violation::Fault { thread, fault, .. } => format!("thread {thread} can fault under sc{line} ({fault})"),
+        Violation::Deadlock { .. } => format!("all threads can wait for ever under sc{line}"),
     };
     format!("{told}: what follows was not looked at.")
 }

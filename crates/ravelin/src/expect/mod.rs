@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::program::Program;
 use ravelin_analysis::states::{EndState, FinalStates, final_goal};
 use ravelin_analysis::{reachability, robustness};
-use ravelin_answer::{Comparison, Property};
+use ravelin_answer::{Answer, Comparison, DeadlockVerdict, Property, Verdict};
 use ravelin_explore::Budget;
 use ravelin_frontend::Expectation;
 use ravelin_machine::Reductions;
@@ -153,11 +153,11 @@ impl ModelComparison<'_> {
             let engine = if buffer.is_some() { reachability::ReachEngine::Bounded } else { engine };
             let question = crate::reach(self.program).model(self.model).engine(engine).reductions(reductions);
             let question = question.buffer(buffer.unwrap_or(usual)).budget(self.comparing.budget);
-            match question.run() {
-                Ok(answer) => {
-                    let found = answer.verdict().map_or("none", |verdict| verdict.name());
-                    self.add("reach", expected, found.to_owned());
-                }
+            // Expectations are about goals, or about deadlocks.
+            let about_deadlocks = matches!(expected.as_str(), "deadlock" | "no deadlock");
+            let answer = question.deadlocks(about_deadlocks).goals(!about_deadlocks).run();
+            match answer {
+                Ok(answer) => self.add("reach", expected, reach_word(&answer, about_deadlocks).to_owned()),
                 Err(error) => self.failed(&error),
             }
         }
@@ -211,7 +211,8 @@ impl ModelComparison<'_> {
                 continue;
             }
             let question = crate::check(self.program).model(self.model).property(property).engine(engine);
-            let question = question.seq_cst(seq_cst).races(races).stops(false).budget(self.comparing.budget);
+            let question =
+                question.seq_cst(seq_cst).races(races).stops(false).deadlocks(false).budget(self.comparing.budget);
             let answer = question.run()?;
             for expected in these {
                 let found = check::answer_word(&answer, expected);
@@ -235,6 +236,20 @@ impl ModelComparison<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The answer of `reach` in the words of an expectation.
+fn reach_word(answer: &Answer, about_deadlocks: bool) -> &'static str {
+    match answer {
+        Answer::Reachability(answer) if about_deadlocks => match (answer.verdict, answer.deadlocks) {
+            (_, DeadlockVerdict::Found) => "deadlock",
+            (_, DeadlockVerdict::None) => "no deadlock",
+            (Verdict::Violated, _) => "violated",
+            _ => "unknown",
+        },
+        Answer::Reachability(answer) => answer.word(),
+        _ => "none",
     }
 }
 

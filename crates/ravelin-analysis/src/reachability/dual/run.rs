@@ -374,6 +374,7 @@ impl TsoSchedule<'_> {
             Violation::Fault { thread, transition, fault } => {
                 self.is_near(thread) && self.reference.steps(&self.state).faults.contains(&(thread, transition, fault))
             }
+            Violation::Deadlock => self.reference.deadlock(&self.state).is_some(),
         };
         if shown { Err(ScheduleStop::Shown) } else { Ok(()) }
     }

@@ -312,7 +312,7 @@ impl<'a> Inquiry<'a> {
 }
 
 fn settings(reductions: Reductions) -> Settings {
-    Settings { model: Model::Sc, buffer: 0, purpose: Purpose::Goals, reductions }
+    Settings { model: Model::Sc, buffer: 0, purpose: Purpose::Goals, reductions, deadlocks: false }
 }
 
 fn options(budget: Budget<'_>) -> Options<'_> {

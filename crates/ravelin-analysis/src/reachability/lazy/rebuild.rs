@@ -54,9 +54,15 @@ pub(super) fn witness(
             let &(_, _, fault) = same.ok_or_else(|| internal("the original does not fault there".to_owned()))?;
             Violation::Fault { thread, transition, fault }
         }
+        Violation::Deadlock => return Err(internal("it was not asked about deadlocks".to_owned())),
     };
-    let settings =
-        Settings { model: Model::Tso, buffer: longest + 1, purpose: Purpose::Goals, reductions: Reductions::NONE };
+    let settings = Settings {
+        model: Model::Tso,
+        buffer: longest + 1,
+        purpose: Purpose::Goals,
+        reductions: Reductions::NONE,
+        deadlocks: false,
+    };
     replay(program, settings, violation, &Run { start: run.start.clone(), actions })
 }
 

@@ -1,0 +1,49 @@
+//! Deadlocks of execution graphs: some thread is not at its end, and every such thread stands at instructions that wait, none of which the
+//! mo-latest value lets pass. That an older write would let it pass does not help: in the end each load reads the latest.
+//!
+//! What waiting is, and what is not, is as in `operational/deadlock.rs`.
+
+use super::GraphThread;
+use crate::operational::WaitingThread;
+use ravelin_program::{Address, Expr, Instruction, Program, ThreadId, Value};
+
+/// The threads that wait in a deadlock, in their order; `None` if the state is none. `latest` is the mo-latest value of a cell.
+pub fn deadlock(
+    program: &Program,
+    threads: &[GraphThread],
+    latest: &dyn Fn(Value) -> Value,
+) -> Option<Vec<WaitingThread>> {
+    let mut waiting = Vec::new();
+    for (number, (code, state)) in program.threads.iter().zip(threads).enumerate() {
+        if state.failure.is_some() {
+            return None;
+        }
+        let eval = |expr: &Expr| expr.eval(&mut |register| state.registers[register.0]).ok();
+        for (transition, step) in code.outgoing(state.location) {
+            let (address, awaited) = match &step.instruction {
+                Instruction::Wait { address, values, .. } => {
+                    (address, values.iter().map(eval).collect::<Option<Vec<Value>>>()?)
+                }
+                Instruction::BlockingCas { address, expected, new, .. } => {
+                    eval(new)?;
+                    (address, vec![eval(expected)?])
+                }
+                Instruction::Lock(address) => (address, vec![0]),
+                _ => return None,
+            };
+            let address = inside(program, address, eval(&address.expr)?)?;
+            let found = latest(address);
+            if awaited.contains(&found) {
+                return None;
+            }
+            waiting.push(WaitingThread { thread: ThreadId(number), transition, address, found });
+        }
+    }
+    (!waiting.is_empty()).then_some(waiting)
+}
+
+/// The address, unless it is outside its array, which is a fault.
+fn inside(program: &Program, address: &Address, value: Value) -> Option<Value> {
+    let within = address.within.map(|variable| &program.memory.variables[variable.0]);
+    within.is_none_or(|variable| variable.contains(value)).then_some(value)
+}
