@@ -64,8 +64,8 @@ fn refuse(arguments: &Fence, models: &[Model]) -> anyhow::Result<()> {
         }
     }
     if models.iter().any(|model| model.is_c11()) {
-        if arguments.purpose == FencePurpose::Safety {
-            bail!("--for safety is about tso and pso; under ra and rc20 programs are made robust");
+        if arguments.purpose == FencePurpose::Safety && arguments.seq_cst.is_some() {
+            bail!("--seq-cst is for --for robustness; safety is about seq_cst accesses as C11 has them");
         }
         if arguments.repair == RepairKind::Rmw {
             bail!("--repair rmw is about tso and pso; under ra and rc20 orders get stronger");

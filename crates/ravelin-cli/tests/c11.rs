@@ -149,7 +149,8 @@ fn hostile_programs_get_an_answer_or_a_message() {
 #[test]
 fn fences_against_c11_are_refused_what_they_cannot_do() {
     let cases: &[&[&str]] = &[
-        &["fence", "examples/mp.rav", "--model", "rc20", "--for", "safety"],
+        &["fence", "examples/mp.rav", "--model", "rc20", "--for", "safety", "--seq-cst", "after"],
+        &["fence", "examples/mp.rav", "--model", "rc20", "--for", "safety", "--engine", "dual"],
         &["fence", "examples/mp.rav", "--model", "rc20", "--repair", "rmw"],
         &["fence", "examples/mp.rav", "--model", "rc20", "--property", "trf"],
     ];
