@@ -297,7 +297,10 @@ fn compare(case: Case, config: Config, programs: u64) {
     let generator = Generator::new(config);
     let (mut tried, mut changed, mut together, mut several) = (0, 0, 0, 0);
     for seed in seeds(programs) {
-        let program = plain(generator.program(seed));
+        let program = match case.purpose {
+            Purpose::SafeOrOpen => without_faulting_domains(generator.program(seed)),
+            _ => plain(generator.program(seed)),
+        };
         let program = if case.purpose == Purpose::Robust { program } else { with_weak_goal(program, case, seed) };
         match check(&program, case, seed) {
             Err(Some(what)) => {
@@ -400,4 +403,12 @@ fn orders_and_fences_that_keep_assertions_under_rc20() {
 fn orders_and_fences_that_keep_goals_on_the_way() {
     let config = Config { branches: true, goals: 1..=2, ..small() };
     compare(Case { purpose: Purpose::SafeByMachine, ..RC20 }, config, 150);
+}
+
+/// With seq_cst accesses, of which `reach` may leave open what they allow.
+#[test]
+fn orders_and_fences_beside_seq_cst_accesses() {
+    use Order::{Acquire, Relaxed, Release, SeqCst};
+    let config = Config { orders: vec![Relaxed, Relaxed, Acquire, Release, SeqCst, SeqCst], ..small() };
+    compare(Case { purpose: Purpose::SafeOrOpen, ..RC20 }, config, 200);
 }
