@@ -196,7 +196,7 @@ pub struct Fence {
     /// a stronger order of an access cost [default: 4,1]
     #[arg(long, value_name = "STRONG,WEAK", value_parser = parse_weights)]
     pub weights: Option<(u64, u64)>,
-    /// rc20: how seq_cst accesses are read, as in `ravelin check` [default: both]
+    /// rc20: how seq_cst accesses are read for --for robustness, as in `ravelin check` [default: both]
     #[arg(long, value_name = "READING", value_parser = named(&SeqCstReading::ALL, SeqCstReading::name))]
     pub seq_cst: Option<SeqCstReading>,
     /// ra and rc20: assume that there are no data races
