@@ -240,3 +240,19 @@ fn seq_cst_fences_are_those_of_psc() {
         });
     }
 }
+
+/// A relaxed read of a release store gives `acq` a write of `x` that the thread's own write is put before. A fence then has to acquire it.
+#[test]
+fn a_write_before_what_is_yet_to_be_acquired() {
+    for own in ["x.bcas(0, 1);", "x.store(1);", "x.fetch_add(1);"] {
+        for fence in ["fence();", "fence(acquire);"] {
+            let text = format!(
+                "static x; static y;\nthread p {{ x.store(2); y.store(1, release); }}\n\
+                 thread q {{ let a = y.load(); {own} {fence} let b = x.load(); }}"
+            );
+            let source = ravelin_program::Source::new("acquire.rav", text.clone());
+            let parsed = ravelin_frontend::parse(source, ravelin_frontend::Language::Rav);
+            assert_eq!(disagreement(&parsed.program.expect("a program")), None, "{text}");
+        }
+    }
+}
