@@ -5,15 +5,15 @@
 
 use crate::random_programs::{without_faulting_domains, without_seq_cst_accesses};
 use ravelin_analysis::Verdict;
-use ravelin_analysis::c11::{C11Weights, StrengthenQuestion, c11_offers, c11_reach, order_sites, strengthen};
+use ravelin_analysis::c11::{C11Weights, StrengthenQuestion, c11_offers, order_sites, strengthen};
 use ravelin_analysis::fences::{CostBy, FenceSet, Offer, Sets, SynthesisOutcome, automaton_sites};
-use ravelin_analysis::reachability::{ReachEngine, ReachabilityQuestion, reach};
+use ravelin_analysis::reachability::{ReachabilityQuestion, reach};
 use ravelin_program::{
     BinaryOp, Change, Condition, Expr, Goal, GoalKind, Instruction, Model, Observable, Order, Program, RegId, Site,
     Span, ThreadId, ThreadTransition, TransitionId, repaired,
 };
 use ravelin_semantics::generate::{Config, Generator, InstructionKind, shrink};
-use ravelin_semantics::rc20::{Execution, GraphLimits, OrderReading, enumerate, robust, sc_consistent};
+use ravelin_semantics::rc20::{Execution, GraphLimits, OrderReading, enumerate, robust, sc_consistent, violated_goals};
 use ravelin_testing::seeds;
 
 const LIMITS: GraphLimits = GraphLimits { executions: 1_000, states: 1_000, values: 100 };
@@ -29,16 +29,16 @@ struct Case {
     purpose: Purpose,
 }
 
-/// What the changes are for, and who judges.
+/// What the changes are for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     Robust,
-    /// Final goals, assertions and faults, judged by all graphs.
+    /// Goals about final states, assertions and faults.
     Safe,
-    /// The same with seq_cst accesses, about which an answer may be unknown.
+    /// Goals about every state.
+    SafeOnTheWay,
+    /// As `Safe` with seq_cst accesses, about which an answer may be unknown.
     SafeOrOpen,
-    /// All goals, judged by the machine with messages: of the states on the way, not all are visited by the enumeration.
-    SafeByMachine,
 }
 
 impl Case {
@@ -51,32 +51,14 @@ impl Case {
 fn judge(program: &Program, case: Case) -> Option<bool> {
     match case.purpose {
         Purpose::Robust => is_robust(program, case.reading()),
-        Purpose::Safe | Purpose::SafeOrOpen => is_safe(program, case.reading()),
-        Purpose::SafeByMachine => {
-            let question = ReachabilityQuestion { messages: Some(20), ..ReachabilityQuestion::new(case.model) };
-            match c11_reach(program, &question, ReachEngine::Bounded).ok()?.reachability.verdict {
-                Verdict::Unknown => None,
-                verdict => Some(verdict == Verdict::Holds),
-            }
-        }
+        Purpose::Safe | Purpose::SafeOnTheWay | Purpose::SafeOrOpen => is_safe(program, case.reading()),
     }
 }
 
-/// No execution fails, and none that is complete ends in a state that violates a goal.
+/// No graph violates a goal, and no execution fails.
 fn is_safe(program: &Program, reading: OrderReading) -> Option<bool> {
-    let all = enumerate(program, reading, LIMITS).ok()?;
-    let violates = |execution: &Execution| {
-        let state = execution.state(program);
-        let mut observe = |atom: &Observable| match *atom {
-            Observable::At(thread, location) => i64::from(execution.threads[thread.0].location == location),
-            Observable::Register(thread, register) => state.registers[thread.0][register.0],
-            Observable::Memory(address) => state.memory.get(&address).copied().unwrap_or(0),
-        };
-        let mut goals = program.goals.iter().filter(|goal| goal.is_final());
-        execution.complete
-            && goals.any(|goal| goal.condition.eval(&mut observe).is_ok_and(|value| goal.is_violated_by(value)))
-    };
-    Some(all.failures().is_empty() && !all.executions.iter().any(violates))
+    let goals = violated_goals(program, reading, LIMITS).ok()?;
+    Some(goals.is_empty() && enumerate(program, reading, LIMITS).ok()?.failures().is_empty())
 }
 
 /// Robust and without races.
@@ -190,7 +172,7 @@ fn made(program: &Program, sites: &[Site], offers: &[Offer], bits: usize) -> Pro
 /// Most random goals are violated under SC or not at all. This adds one that forbids a final state that the model has and SC does not have, if there
 /// is one; in every fourth program the goals are left as they are.
 fn with_weak_goal(mut program: Program, case: Case, seed: u64) -> Program {
-    if case.purpose != Purpose::SafeByMachine {
+    if case.purpose != Purpose::SafeOnTheWay {
         program.goals.retain(Goal::is_final);
     }
     if seed.is_multiple_of(4) {
@@ -209,7 +191,7 @@ fn with_weak_goal(mut program: Program, case: Case, seed: u64) -> Program {
         let (thread, location) = (ThreadId(number), execution.threads[number].location);
         let visible = values.iter().enumerate().filter(|(r, _)| !program.threads[number].registers[*r].hidden);
         literals.extend(visible.map(|(r, &v)| is(Observable::Register(thread, RegId(r)), v)));
-        if case.purpose == Purpose::SafeByMachine {
+        if case.purpose == Purpose::SafeOnTheWay {
             literals.push(Expr::Atom(Observable::At(thread, location)));
             let labels = &mut program.threads[number].locations[location.0].labels;
             if labels.is_empty() {
@@ -219,7 +201,7 @@ fn with_weak_goal(mut program: Program, case: Case, seed: u64) -> Program {
     }
     let condition = literals.into_iter().reduce(|all, one| Expr::binary(BinaryOp::And, all, one));
     let condition = condition.unwrap_or(Expr::Const(0));
-    let kind = if case.purpose == Purpose::SafeByMachine { GoalKind::Never } else { GoalKind::NeverFinally };
+    let kind = if case.purpose == Purpose::SafeOnTheWay { GoalKind::Never } else { GoalKind::NeverFinally };
     program.goals = vec![Goal { kind, condition, span: Span::NOWHERE }];
     program
 }
@@ -402,7 +384,7 @@ fn orders_and_fences_that_keep_assertions_under_rc20() {
 #[test]
 fn orders_and_fences_that_keep_goals_on_the_way() {
     let config = Config { branches: true, goals: 1..=2, ..small() };
-    compare(Case { purpose: Purpose::SafeByMachine, ..RC20 }, config, 150);
+    compare(Case { purpose: Purpose::SafeOnTheWay, ..RC20 }, config, 150);
 }
 
 /// With seq_cst accesses, of which `reach` may leave open what they allow.

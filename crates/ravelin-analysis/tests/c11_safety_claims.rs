@@ -140,12 +140,13 @@ fn what_remains_is_a_run() {
     assert!(witness.model == Model::Rc20 && witness.graph.is_some_and(|graph| !graph.cycle.is_empty()));
 }
 
-/// With one fence what is left is forbidden if seq_cst accesses are what C11 says, and no reading of them shows it: the answer is not known, and no set
-/// is called right.
+/// With one fence what is left is forbidden if seq_cst accesses are what C11 says, and no reading of them shows it. Where there are loops, graphs
+/// cannot be listed either: the answer is not known, and no set is called right.
 #[test]
 fn what_reach_leaves_open_stays_open() {
     let text = "static x; static y; static z;\nthread p {\ny.fetch_add(1, seq_cst);\nx.store(1, seq_cst);\n}\nthread q {\nx.store(2, seq_cst);\nz.store(1, seq_cst);\nlet r = y.load(acquire);\n}\nfinally never x == 2 && q.r == 0 && y == 1;";
-    let places = places(text);
+    assert_eq!(minimal(text, Model::Rc20), ["L8", "L9"], "graphs decide");
+    let places = places(&format!("{text}\nthread r {{\nwhile z.load() == 0 {{}}\n}}"));
     let offers = offers(&places, Model::Rc20);
     let answer = ask(&places, &offers, &StrengthenQuestion::safe(Model::Rc20));
     let SynthesisOutcome::Unknown(why) = answer.outcome else { panic!("{:?}", answer.outcome) };
