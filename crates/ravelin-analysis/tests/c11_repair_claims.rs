@@ -3,10 +3,10 @@
 
 use ravelin_analysis::Verdict;
 use ravelin_analysis::c11::{
-    C11Question, C11Violation, C11Weights, StrengthenAnswer, StrengthenOutcome, StrengthenQuestion, c11_offers,
-    c11_robustness, strengthen, strengthen_without,
+    C11Question, C11Violation, C11Weights, StrengthenPurpose, StrengthenQuestion, c11_offers, c11_robustness,
+    strengthen, strengthen_without,
 };
-use ravelin_analysis::fences::{CostBy, FenceSet, Offer, Placement, Sets};
+use ravelin_analysis::fences::{CostBy, FenceAnswer, FenceSet, Offer, Placement, Sets, SynthesisOutcome, Trouble};
 use ravelin_explore::Budget;
 use ravelin_frontend::sites::{RepairKind, SiteRequest, Sites as Places, sites};
 use ravelin_frontend::{Language, parse};
@@ -23,9 +23,9 @@ fn offers(places: &Places, model: Model, weights: C11Weights) -> Vec<Offer> {
     c11_offers(&places.program, &places.sites, &allowed, &CostBy::Size, weights, model)
 }
 
-fn ask(places: &Places, offers: &[Offer], model: Model, sets: Sets) -> StrengthenAnswer {
-    let question = StrengthenQuestion { sets, ..StrengthenQuestion::new(model) };
-    strengthen(&places.program, &places.sites, offers, &question).expect("an answer")
+fn ask(places: &Places, offers: &[Offer], model: Model, sets: Sets) -> FenceAnswer {
+    let question = StrengthenQuestion { sets, ..StrengthenQuestion::robust(model) };
+    strengthen(&places.program, &places.sites, offers, &question).expect("an answer").found
 }
 
 /// The changes of a set in words: the site, and the kind of fence if it is one.
@@ -61,17 +61,17 @@ fn cheapest(text: &str, model: Model, weights: C11Weights) -> (Option<u64>, Vec<
     let offers = offers(&places, model, weights);
     let answer = ask(&places, &offers, model, Sets::AllCheapest);
     match answer.outcome {
-        StrengthenOutcome::NotNeeded => return (Some(0), Vec::new()),
-        StrengthenOutcome::NoSet(_) => return (None, Vec::new()),
-        StrengthenOutcome::Found => {}
-        StrengthenOutcome::Unknown { .. } => panic!("there is no limit"),
+        SynthesisOutcome::NotNeeded => return (Some(0), Vec::new()),
+        SynthesisOutcome::NoSet(_) => return (None, Vec::new()),
+        SynthesisOutcome::Found => {}
+        SynthesisOutcome::WrongUnderSc(_) | SynthesisOutcome::Unknown(_) => panic!("there is no limit, and no goal"),
     }
     for set in &answer.sets {
         let text = places.text(&set.choices(&offers)).expect("a text");
         let changed = parse(Source::new("changed.rav", text.clone()), Language::Rav).program.expect("a program");
         assert!(is_robust(&changed, model), "{text}");
         for &left_out in &set.offers {
-            let question = StrengthenQuestion::new(model);
+            let question = StrengthenQuestion::robust(model);
             let why = strengthen_without(&places.program, &places.sites, &offers, set, left_out, &question);
             assert!(why.expect("an answer").is_some(), "a change that is not needed: {text}");
         }
@@ -233,12 +233,12 @@ fn races_count_if_they_are_asked_for() {
         "static x; static y;\nthread p {\nx.write(1);\ny.store(1);\n}\nthread q {\nwait(y == 1);\nlet a = x.read();\n}",
     );
     let offers = offers(&places, Model::Rc20, C11Weights::default());
-    let mut question = StrengthenQuestion::new(Model::Rc20);
-    let found = strengthen(&places.program, &places.sites, &offers, &question).expect("an answer");
-    assert!(matches!(found.outcome, StrengthenOutcome::Found));
-    question.robust.races = false;
-    let found = strengthen(&places.program, &places.sites, &offers, &question).expect("an answer");
-    assert!(matches!(found.outcome, StrengthenOutcome::NotNeeded));
+    let mut question = StrengthenQuestion::robust(Model::Rc20);
+    let found = strengthen(&places.program, &places.sites, &offers, &question).expect("an answer").found;
+    assert!(matches!(found.outcome, SynthesisOutcome::Found));
+    question.purpose = StrengthenPurpose::Robust(C11Question { races: false, ..C11Question::new(Model::Rc20) });
+    let found = strengthen(&places.program, &places.sites, &offers, &question).expect("an answer").found;
+    assert!(matches!(found.outcome, SynthesisOutcome::NotNeeded));
 }
 
 #[test]
@@ -247,7 +247,8 @@ fn what_remains_is_shown() {
     let mut offers = offers(&places, Model::Rc20, C11Weights::default());
     offers.retain(|offer| places.sites[offer.site].change == Change::Strengthen);
     let answer = ask(&places, &offers, Model::Rc20, Sets::AllMinimal);
-    let StrengthenOutcome::NoSet(remains) = answer.outcome else { panic!("orders do not repair SB") };
+    let SynthesisOutcome::NoSet(remains) = answer.outcome else { panic!("orders do not repair SB") };
+    let Trouble::C11(remains) = *remains else { panic!("it is about robustness") };
     let C11Violation::NotRobust(witness) = *remains else { panic!("there is nothing to race for") };
     let strong = witness.events.iter().filter(|event| event.text.contains("release") || event.text.contains("acquire"));
     assert_eq!(strong.count(), 4, "all orders are as strong as they can be");
@@ -259,13 +260,11 @@ fn a_limit_leaves_a_lower_bound() {
         "thread p[2] {\nloop {\ny.bcas(0, 1);\nx.store(x.load());\nz.fetch_add(1);\nz.store(0);\ny.store(0);\n}\n}";
     let places = places(&format!("{CELLS}{loops}"));
     let offers = offers(&places, Model::Rc20, C11Weights::default());
-    let mut question = StrengthenQuestion::new(Model::Rc20);
-    let found = strengthen(&places.program, &places.sites, &offers, &question).expect("an answer");
-    assert!(matches!(found.outcome, StrengthenOutcome::Found));
-    question.robust.budget = Budget::unlimited().states(5);
-    let answer = strengthen(&places.program, &places.sites, &offers, &question).expect("an answer");
-    let StrengthenOutcome::Unknown { limit: Some(_), unchecked } = answer.outcome else {
-        panic!("{:?}", answer.outcome)
-    };
-    assert!(unchecked.cost <= found.sets[0].cost && answer.sets.is_empty());
+    let mut question = StrengthenQuestion::robust(Model::Rc20);
+    let found = strengthen(&places.program, &places.sites, &offers, &question).expect("an answer").found;
+    assert!(matches!(found.outcome, SynthesisOutcome::Found));
+    question.purpose = question.purpose.within(Budget::unlimited().states(5));
+    let answer = strengthen(&places.program, &places.sites, &offers, &question).expect("an answer").found;
+    let SynthesisOutcome::Unknown(why) = answer.outcome else { panic!("{:?}", answer.outcome) };
+    assert!(why.limit.is_some() && why.unchecked.cost <= found.sets[0].cost && answer.sets.is_empty());
 }

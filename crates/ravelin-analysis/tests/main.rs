@@ -11,6 +11,7 @@ mod c11_reach_claims;
 mod c11_reach_random;
 mod c11_repair_claims;
 mod c11_repair_random;
+mod c11_safety_claims;
 mod c11_spin;
 mod deadlocks_random;
 mod dual_certificate;

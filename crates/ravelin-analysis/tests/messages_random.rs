@@ -220,6 +220,27 @@ fn states_are_those_of_all_graphs_of_open_memories() {
     compare(config, seeds(400));
 }
 
+/// Two threads and two cells, with many fences between relaxed reads and writes: what is read is acquired later, after writes
+/// that need not respect it.
+#[test]
+fn states_are_those_of_all_graphs_with_acquire_fences() {
+    use ravelin_program::Order;
+    use ravelin_semantics::generate::InstructionKind::{BlockingCas, Fence, Load, Rmw, Store};
+    let config = Config {
+        threads: 2..=3,
+        variables: 2..=2,
+        max_events: 8,
+        non_atomic: false,
+        arrays: false,
+        domains: false,
+        branches: false,
+        orders: vec![Order::Relaxed, Order::Relaxed, Order::Release, Order::Acquire, Order::AcqRel],
+        kinds: vec![(Load, 8), (Store, 8), (Fence, 6), (Rmw, 2), (BlockingCas, 1)],
+        ..Config::c11()
+    };
+    compare(config, seeds(600));
+}
+
 /// Many seq_cst fences: the only orders are relaxed ones and the fences.
 #[test]
 fn seq_cst_fences_are_those_of_psc() {
@@ -244,5 +265,21 @@ fn seq_cst_fences_are_those_of_psc() {
             let compared = || compare_reading(program, Model::Rc20, SeqCstReading::RelAcq, written, true).err();
             std::panic::catch_unwind(compared).unwrap_or(Some("a panic".to_owned()))
         });
+    }
+}
+
+/// A relaxed read of a release store gives `acq` a write of `x` that the thread's own write is put before. A fence then has to acquire it.
+#[test]
+fn a_write_before_what_is_yet_to_be_acquired() {
+    for own in ["x.bcas(0, 1);", "x.store(1);", "x.fetch_add(1);"] {
+        for fence in ["fence();", "fence(acquire);"] {
+            let text = format!(
+                "static x; static y;\nthread p {{ x.store(2); y.store(1, release); }}\n\
+                 thread q {{ let a = y.load(); {own} {fence} let b = x.load(); }}"
+            );
+            let source = ravelin_program::Source::new("acquire.rav", text.clone());
+            let parsed = ravelin_frontend::parse(source, ravelin_frontend::Language::Rav);
+            assert_eq!(disagreement(&parsed.program.expect("a program")), None, "{text}");
+        }
     }
 }

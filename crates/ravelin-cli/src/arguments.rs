@@ -177,8 +177,9 @@ Exit codes: 0 a set was found or none is needed, 1 no set is enough, 2 the input
 pub struct Fence {
     #[command(flatten)]
     pub inputs: Inputs,
-    /// Memory models, separated by commas: tso, pso, ra and rc20; under rc20 accesses may also get a stronger order
-    #[arg(long = "model", short, value_delimiter = ',', default_value = "tso", value_name = "MODEL", value_parser = named(&Model::ALL, Model::name))]
+    /// Memory models, separated by commas: tso, pso, ra and rc20; under rc20 accesses may also get a stronger order [default: tso for x86
+    /// litmus tests, Trencher and Memorax, tso,rc20 for other languages; with --write and --places tso]
+    #[arg(long = "model", short, value_delimiter = ',', value_name = "MODEL", value_parser = named(&Model::ALL, Model::name))]
     pub models: Vec<Model>,
     /// What the fences are for: `robustness` or `safety`
     #[arg(long = "for", default_value = "robustness", value_name = "PURPOSE", conflicts_with = "expect", value_parser = named(&[FencePurpose::Robustness, FencePurpose::Safety], FencePurpose::name))]
@@ -202,7 +203,7 @@ pub struct Fence {
     /// a stronger order of an access cost [default: 4,1]
     #[arg(long, value_name = "STRONG,WEAK", value_parser = parse_weights)]
     pub weights: Option<(u64, u64)>,
-    /// rc20: how seq_cst accesses are read, as in `ravelin check` [default: both]
+    /// rc20: how seq_cst accesses are read for --for robustness, as in `ravelin check` [default: both]
     #[arg(long, value_name = "READING", value_parser = named(&SeqCstReading::ALL, SeqCstReading::name))]
     pub seq_cst: Option<SeqCstReading>,
     /// ra and rc20: assume that there are no data races

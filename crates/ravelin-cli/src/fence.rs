@@ -6,8 +6,8 @@ use crate::exit::Exit;
 use crate::named::distinct;
 use crate::{expect, files};
 use anyhow::bail;
-use ravelin::answer::{FencePurpose, Property};
-use ravelin::{Answer, Command, CostBy, Model, Placement, RepairKind, Sets};
+use ravelin::answer::{FencePurpose, NoAnswer, Property};
+use ravelin::{Answer, Command, CostBy, Error, Model, Placement, Program, ReachEngine, RepairKind, Sets};
 use ravelin_output::complain;
 
 pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
@@ -15,14 +15,20 @@ pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
     refuse(arguments, &models)?;
     let Fence { inputs, resources, output, .. } = arguments;
     if arguments.expect {
+        let models = if models.is_empty() { Model::WEAK.to_vec() } else { models };
         let command = Command::Fence { engine: arguments.engine.unwrap_or_default() };
         return expect::run(command, inputs, &models, resources, output);
     }
+    let models = |program: &Program| match (models.is_empty(), is_about_tso(arguments)) {
+        (false, _) => models.clone(),
+        (true, true) => vec![Model::Tso],
+        (true, false) => program.models(),
+    };
     let (cost, placement) = (ravelin::read_cost(&arguments.cost)?, ravelin::read_placement(&arguments.placement)?);
     let survey = Survey {
         command: "fence",
         inputs,
-        models: &|_| models.clone(),
+        models: &models,
         output,
         budget: resources.budget(),
         answer: &|subject| answer(arguments, subject, &cost, &placement),
@@ -36,6 +42,16 @@ pub fn run(arguments: &Fence) -> anyhow::Result<Exit> {
         },
     };
     survey.run()
+}
+
+/// Where no model is named: questions about hardware, and those that have one answer.
+fn is_about_tso(arguments: &Fence) -> bool {
+    let engine = arguments.engine.unwrap_or_default();
+    arguments.property == Property::Trf
+        || arguments.repair == RepairKind::Rmw
+        || !matches!(engine, ReachEngine::Auto | ReachEngine::Bounded)
+        || arguments.write.is_some()
+        || arguments.places
 }
 
 /// Combinations that mean nothing.
@@ -64,15 +80,17 @@ fn refuse(arguments: &Fence, models: &[Model]) -> anyhow::Result<()> {
         }
     }
     if models.iter().any(|model| model.is_c11()) {
-        if arguments.purpose == FencePurpose::Safety {
-            bail!("--for safety is about tso and pso; under ra and rc20 programs are made robust");
+        if arguments.purpose == FencePurpose::Safety && arguments.seq_cst.is_some() {
+            bail!("--seq-cst is for --for robustness; safety is about seq_cst accesses as C11 has them");
         }
         if arguments.repair == RepairKind::Rmw {
             bail!("--repair rmw is about tso and pso; under ra and rc20 orders get stronger");
         }
     }
     if arguments.weights.is_some() && models.iter().all(|model| *model == Model::Tso) {
-        bail!("--weights compares two kinds of fences, and tso has only one; omit --weights");
+        bail!(
+            "--weights compares two kinds of fences, and tso has only one; name --model pso, ra or rc20, or omit --weights"
+        );
     }
     if arguments.engine.is_some() && arguments.purpose == FencePurpose::Robustness && !arguments.expect {
         bail!("--engine is for --for safety; omit --engine");
@@ -80,7 +98,7 @@ fn refuse(arguments: &Fence, models: &[Model]) -> anyhow::Result<()> {
     if arguments.write.as_deref() == Some(std::path::Path::new("-")) {
         bail!("--write takes the name of a file; --diff shows the change");
     }
-    let one = arguments.inputs.files.len() == 1 && arguments.models.len() == 1;
+    let one = arguments.inputs.files.len() == 1 && arguments.models.len() <= 1;
     if arguments.write.is_some() && !one {
         bail!("--write writes one program: name one file and one model");
     }
@@ -122,7 +140,14 @@ fn answer(
     if arguments.places {
         return Ok((Exit::Holds, question.places()?));
     }
-    let answer = question.run()?;
+    let answer = match question.run() {
+        // The model was not asked for by name, and the program has no meaning in it.
+        Err(Error::NotApplicable(message)) if arguments.models.is_empty() => {
+            let answer = Answer::None(NoAnswer::not_applicable(subject.program.name(), subject.model, message));
+            return Ok((Exit::of(&answer), answer));
+        }
+        answer => answer?,
+    };
     let mut exit = Exit::of(&answer);
     if let (Some(path), Answer::Fences(fences)) = (&arguments.write, &answer)
         && let Some(repaired) = &fences.repaired

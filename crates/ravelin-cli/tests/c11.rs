@@ -149,7 +149,8 @@ fn hostile_programs_get_an_answer_or_a_message() {
 #[test]
 fn fences_against_c11_are_refused_what_they_cannot_do() {
     let cases: &[&[&str]] = &[
-        &["fence", "examples/mp.rav", "--model", "rc20", "--for", "safety"],
+        &["fence", "examples/mp.rav", "--model", "rc20", "--for", "safety", "--seq-cst", "after"],
+        &["fence", "examples/mp.rav", "--model", "rc20", "--for", "safety", "--engine", "dual"],
         &["fence", "examples/mp.rav", "--model", "rc20", "--repair", "rmw"],
         &["fence", "examples/mp.rav", "--model", "rc20", "--property", "trf"],
     ];
@@ -158,6 +159,55 @@ fn fences_against_c11_are_refused_what_they_cannot_do() {
     }
     let dear = &answers(&["fence", "examples/mp.rav", "--model", "rc20", "--weights", "1,9"])[0];
     assert_eq!(dear["sets"][0]["cost"], 2, "two fences are cheaper than two orders: {dear}");
+}
+
+#[test]
+fn changes_that_keep_goals_are_written_and_explained() {
+    let scratch = Scratch::new("c11-safety");
+    let after = scratch.write("after.rav", "");
+    let words = ["fence", "examples/mp.rav", "--model", "rc20", "--for", "safety", "--explain", "--write", &after];
+    let answer = &answers(&words)[0];
+    assert_eq!((answer["purpose"].as_str(), answer["sets"][0]["cost"].as_u64()), (Some("safety"), Some(2)), "{answer}");
+    let needed = answer["needed"].as_array().expect("reasons");
+    assert!(needed.len() == 2 && needed.iter().all(|reason| reason["trouble"]["run"]["cycle"].is_array()), "{answer}");
+    let written = std::fs::read_to_string(&after).expect("a file");
+    assert!(written.contains("ready.store(1, release)") && written.contains("ready.load(acquire)"), "{written}");
+    assert_eq!(code(&ravelin(&["reach", "examples/mp.rav", "--model", "rc20"], "")), 1);
+    assert_eq!(code(&ravelin(&["reach", &after, "--model", "rc20"], "")), 0);
+    // What is wrong under sc is shown, and what no order repairs.
+    let wrong = &answers(&["fence", "examples/counter.rav", "--model", "ra,rc20", "--for", "safety"]);
+    assert!(wrong.iter().all(|answer| answer["outcome"] == "wrong_under_sc" && !answer["trouble"]["run"].is_null()));
+    let orders = scratch.write("orders.places", "L18:release\n");
+    let none = &answers(&["fence", "examples/mp.rav", "--model", "rc20", "--for", "safety", "--placement", &orders])[0];
+    assert!(none["outcome"] == "no_set" && none["trouble"]["run"]["model"] == "rc20", "{none}");
+}
+
+#[test]
+fn fences_are_about_the_models_of_check_if_none_is_named() {
+    let models = |words: &[&str]| -> Vec<String> {
+        answers(words).iter().map(|answer| answer["model"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(models(&["fence", "examples/mp.rav"]), ["tso", "rc20"]);
+    assert_eq!(models(&["fence", "examples/mp.rav", "--for", "safety"]), ["tso", "rc20"]);
+    assert_eq!(models(&["fence", "examples/mp.rav", "--for", "safety", "--engine", "dual"]), ["tso"]);
+    assert_eq!(models(&["fence", "examples/mp.rav", "--repair", "rmw"]), ["tso"]);
+    assert_eq!(models(&["fence", "examples/mp.rav", "--property", "trf"]), ["tso"]);
+    assert_eq!(models(&["fence", "examples/any-number/sb-two.rav"]), ["tso"]);
+    let (exit, shown) = said("static x; thread p { locked { x.store(1); } }", &["fence"]);
+    assert!(exit == 0 && shown.contains("under rc20: does not apply"), "{shown}");
+}
+
+#[test]
+fn examples_keep_their_goals_with_the_changes_that_they_say() {
+    let files = programs_in(&["examples/c11"]);
+    let mut arguments = vec!["fence", "--expect", "--model", "ra,rc20"];
+    arguments.extend(files.iter().map(String::as_str));
+    let output = ravelin(&arguments, "");
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(code(&output), 0, "{shown}");
+    let compared: usize =
+        shown.split("files, ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()).expect("a number");
+    assert!(compared > 30, "{shown}");
 }
 
 #[test]

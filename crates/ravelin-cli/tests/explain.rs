@@ -45,6 +45,10 @@ fn every_kind_of_answer_is_told() {
         (&["reach", "examples/missing.rav"], "There is no answer about examples/missing.rav"),
         (&["fence", "examples/sb.rav", "--explain", "--diff"], "Without the one at"),
         (&["fence", "examples/mp.rav", "--model", "rc20"], "What to change"),
+        (
+            &["fence", "examples/mp.rav", "--model", "rc20", "--for", "safety", "--explain"],
+            "Without the one at L18:release",
+        ),
         (&["fence", "examples/sb.rav", "--places"], "at a cost of"),
         (&["states", "examples/sb.rav"], "sequential consistency forbids this one"),
         (&["simulate", "examples/sb.rav", "--seed", "1"], "Step 1:"),

@@ -35,6 +35,8 @@ fn what_commands_print_is_valid_and_is_read_back() {
         &["check", "examples/lock-order.rav", "examples/parker.rav", "--model", "tso,rc20"],
         &["fence", "examples/dekker.rav", "--model", "tso,pso,ra,rc20", "--explain"],
         &["fence", "examples/sb.rav", "--for", "safety", "--all"],
+        &["fence", "examples/mp.rav", "--model", "ra,rc20", "--for", "safety", "--explain"],
+        &["fence", "examples/counter.rav", "--model", "rc20", "--for", "safety"],
         &["fence", "examples/sb.rav", "--places"],
         &["states", "examples/sb.rav", "--model", "sc,tso,pso"],
         &["simulate", "examples/sb.rav", "--seed", "1"],

@@ -2,7 +2,7 @@
 //! under every model, with every reduction on and off, with one worker and with several.
 
 use ravelin_explore::{Budget, Options, Until};
-use ravelin_machine::{ExploredProgram, Purpose, Reductions, Settings, UnpackedState, Violation, run};
+use ravelin_machine::{ExploredProgram, ProgramEnd, Purpose, Reductions, Settings, UnpackedState, Violation, run};
 use ravelin_program::{
     Address, BinaryOp, Expr, Goal, GoalKind, Instruction, LocId, Model, Observable, Program, Span, ThreadId, VarId,
     Variable,
@@ -70,7 +70,7 @@ fn disagreement(program: &Program, model: Model, bound: usize) -> Option<String>
             let settings = Settings { model, buffer: bound, purpose: Purpose::Finals, reductions, deadlocks: false };
             let explored = explore(program, settings, workers);
             let mut ends = (BTreeSet::new(), BTreeSet::new());
-            for (is_final, snapshot) in explored.ends() {
+            for ProgramEnd { is_final, state: snapshot, .. } in explored.ends() {
                 let ends = if is_final { &mut ends.0 } else { &mut ends.1 };
                 ends.insert(seen_by_machine(program, &snapshot));
             }

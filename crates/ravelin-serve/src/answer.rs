@@ -28,7 +28,7 @@ const QUESTIONS: &[CheckQuestion] = &[
         name: "safety",
         title: "Fences for safety",
         words: &["fence", "--for", "safety", "--diff", "--explain"],
-        models: &["tso", "pso"],
+        models: &["tso", "pso", "ra", "rc20"],
     },
     CheckQuestion {
         name: "states",

@@ -5,8 +5,9 @@
 //! beside it (`ravelin_machine::monitor`); what it finds becomes a graph that the axioms of `ravelin_semantics::rc20` judge.
 //!
 //! Reading order: `question` (what can be asked), `witness` (how an answer is made good), `graph` (edges and cycles of a graph),
-//! `sentence` (in words); then `spin` (loops that wait, rewritten to instructions that wait); then the repair of a program that is not
-//! robust: `repair` (the question and the loop), `offers` (what can be done), `violating_run` (what is learned from a violation).
+//! `sentence` (in words); then `spin` (loops that wait, rewritten to instructions that wait); then `reach` and `replay` (can a goal be violated?);
+//! then the repair of a program that is not robust, or not safe: `repair` (the question and the loop), `offers` (what can be done),
+//! `violating_run` (what is learned from a violation).
 //!
 //! ```
 //! use ravelin_analysis::Verdict;
@@ -43,7 +44,7 @@ pub use ravelin_machine::monitor::MonitorRefusal;
 pub use reach::c11_reach;
 pub(crate) use reach::{FEW_GRAPHS, explore_growing};
 pub use remedy::{C11Remedy, remedy};
-pub use repair::{StrengthenAnswer, StrengthenOutcome, StrengthenQuestion, strengthen, strengthen_without};
+pub use repair::{StrengthenAnswer, StrengthenPurpose, StrengthenQuestion, strengthen, strengthen_without};
 pub use replay::ReplayedRun;
 pub use spin::{SpinLoop, SpinShape, with_waits};
 pub use witness::{C11Race, C11Witness};

@@ -46,6 +46,25 @@ pub fn c11_reach(
     question: &ReachabilityQuestion,
     engine: ReachEngine,
 ) -> Result<PortfolioAnswer, AnalysisError> {
+    reach_by(program, question, engine, Runs::Shortest)
+}
+
+/// Which run is wanted, where there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// Any; it need not be short.
+    First,
+    /// A shortest, if it is found within reasonable limits.
+    Shortest,
+}
+
+/// As [`c11_reach`].
+pub(super) fn reach_by(
+    program: &Program,
+    question: &ReachabilityQuestion,
+    engine: ReachEngine,
+    wanted: Runs,
+) -> Result<PortfolioAnswer, AnalysisError> {
     refuse(program)?;
     let start = Instant::now();
     // A bounded search has one bound.
@@ -58,7 +77,7 @@ pub fn c11_reach(
         {
             return Ok(answer);
         }
-        by_messages(program, question, &mut effort, start)
+        by_messages(program, question, wanted, &mut effort, start)
     };
     let asked = match engine {
         ReachEngine::Auto | ReachEngine::Bounded => ask(),
@@ -149,14 +168,15 @@ struct ReadingAnswer {
 fn by_messages(
     program: &Program,
     question: &ReachabilityQuestion,
+    wanted: Runs,
     effort: &mut Statistics,
     start: Instant,
 ) -> Result<PortfolioAnswer, AnalysisError> {
     let exact = question.model == Model::Ra || !has_seq_cst_accesses(program);
-    let mut last = in_reading(program, question, SeqCstReading::RelAcq, effort, start)?;
+    let mut last = in_reading(program, question, SeqCstReading::RelAcq, wanted, effort, start)?;
     if !exact && last.verdict == Verdict::Unknown && last.forbidden {
         for seq_cst in [SeqCstReading::After, SeqCstReading::Before] {
-            let stricter = in_reading(program, question, seq_cst, effort, start)?;
+            let stricter = in_reading(program, question, seq_cst, wanted, effort, start)?;
             if stricter.verdict == Verdict::Violated {
                 last = stricter;
                 break;
@@ -242,6 +262,7 @@ fn in_reading(
     program: &Program,
     question: &ReachabilityQuestion,
     seq_cst: SeqCstReading,
+    wanted: Runs,
     effort: &mut Statistics,
     start: Instant,
 ) -> Result<ReadingAnswer, AnalysisError> {
@@ -252,7 +273,7 @@ fn in_reading(
         Some(None) => (None, true),
         Some(found) => (found, false),
     };
-    if let Some(first) = &mut witness {
+    if let (Some(first), Runs::Shortest) = (&mut witness, wanted) {
         shorten(program, question, &explored, first, start)?;
     }
     let verdict = match &witness {

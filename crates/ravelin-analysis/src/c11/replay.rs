@@ -232,7 +232,11 @@ pub(super) fn replay(
         initial: replayed.initial(&run.start)?,
         graph: Some(replayed.told_graph()),
         shortest: false,
-        computation: Computation { issued: vec![None; replayed.actions.len()], actions: replayed.actions },
+        computation: Computation {
+            issued: vec![None; replayed.actions.len()],
+            actions: replayed.actions,
+            messages: Some(Box::new((violation, run.clone()))),
+        },
         steps: replayed.steps,
     }))
 }

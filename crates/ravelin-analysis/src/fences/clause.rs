@@ -114,7 +114,7 @@ impl<'a> Clauses<'a> {
     pub fn between(&self, actions: &[Action], from: usize, to: usize) -> Vec<usize> {
         let mut clause = Vec::new();
         let thread = actions[from].thread();
-        let run = Computation { actions: actions.to_vec(), issued: vec![None; actions.len()] };
+        let run = Computation { actions: actions.to_vec(), issued: vec![None; actions.len()], messages: None };
         for (time, edge) in self.deeds(thread, &run).steps {
             for &number in self.at.get(&edge).into_iter().flatten() {
                 let passed = match self.sites[self.offers[number].site].change {

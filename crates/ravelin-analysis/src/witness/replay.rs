@@ -5,6 +5,7 @@ use super::initial::initial;
 use super::narrate::narrate;
 use crate::InternalError;
 use ravelin_answer::{InitialState, RunStep, Violation};
+use ravelin_machine::messages::MessageRun;
 use ravelin_machine::{Run, Settings, UnpackedState, Violation as Violated};
 use ravelin_program::{GoalKind, Model, Program, ThreadId, Value};
 use ravelin_semantics::Action;
@@ -31,6 +32,8 @@ pub struct Computation {
     pub actions: Vec<Action>,
     /// By action: the address of the store that it left pending.
     pub issued: Vec<Option<Value>>,
+    /// Under RA and RC20, where messages were explored: the run with the writes that are read, and what it violates.
+    pub messages: Option<Box<(Violated, MessageRun)>>,
 }
 
 impl Computation {

@@ -166,7 +166,13 @@ fn unknown(answer: &Fences, style: Style) -> String {
                 text.push_str(&table(&unchecked.changes, style));
             }
         }
-        None => text.push_str(": the engine cannot settle it\n"),
+        None => {
+            text.push_str(": the engine cannot settle it\n");
+            if unchecked.fences > 0 {
+                text.push_str("  Whether these do is open:\n");
+                text.push_str(&table(&unchecked.changes, style));
+            }
+        }
     }
     if unchecked.cost > 0 {
         let _ = writeln!(text, "  Any set costs at least {}.", unchecked.cost);

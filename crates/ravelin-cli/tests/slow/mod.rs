@@ -19,14 +19,18 @@ pub fn slow_programs() -> Vec<SlowProgram> {
         program(
             "stores.rav",
             stores(20_000),
-            &[&["check", "--model", "rc20"], &["check", "--property", "trf"], &["fence", "--for", "safety"]],
+            &[
+                &["check", "--model", "rc20"],
+                &["check", "--property", "trf"],
+                &["fence", "--for", "safety", "--model", "tso"],
+            ],
         ),
         program("registers.rav", registers(6_000), &[&["reach", "--engine", "dual"], &["reach", "--engine", "lazy"]]),
         program("variables.rav", variables(60_000), &[&["check", "--model", "tso"], &["states"]]),
         program(
             "values.rav",
             values(),
-            &[&["reach", "--engine", "sb"], &["check", "--model", "pso"], &["fence", "--all"]],
+            &[&["reach", "--engine", "sb"], &["check", "--model", "pso"], &["fence", "--all", "--model", "tso"]],
         ),
         program("nested.rmm", nested(100_000), &[&["reach"]]),
         program("crowd.rav", crowd(), &[&["reach", "--model", "sc"], &["check"]]),

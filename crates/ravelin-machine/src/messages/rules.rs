@@ -62,8 +62,10 @@ impl Memory {
         let acq = self.thread_row(thread, ThreadRow::Acq);
         let rel = self.thread_row(thread, ThreadRow::Rel);
         self.shift(cell, position);
+        // `acq` may know a newer message, which the gap need not respect.
         for row in [cur, acq] {
-            self.view_mut(row)[cell] = position as u8;
+            let known = &mut self.view_mut(row)[cell];
+            *known = (*known).max(position as u8);
         }
         let row = match (strength.atomic, strength.release) {
             (false, _) => self.add_row(),

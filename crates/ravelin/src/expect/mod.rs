@@ -106,8 +106,6 @@ impl ComparisonOptions<'_> {
                 Command::Check { engine, seq_cst, races } => of_model.check(engine, seq_cst, races),
                 Command::Reach { engine, buffer, reductions } => of_model.reach(engine, buffer, reductions),
                 Command::States { buffer, reductions } => of_model.states(buffer, reductions),
-                // The question has no answer under such a model.
-                _ if model.is_c11() => Ok(()),
                 Command::Fence { engine } => of_model.fence(engine),
             };
             if let Err(error) = result {

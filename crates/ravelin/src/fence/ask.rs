@@ -2,13 +2,11 @@
 
 use super::plan::{FencePlan, Task};
 use ravelin_analysis::c11::{
-    C11Question, StrengthenAnswer, StrengthenOutcome, StrengthenQuestion, c11_robustness, strengthen,
+    C11Question, StrengthenAnswer, StrengthenPurpose, StrengthenQuestion, c11_robustness, strengthen,
     strengthen_without,
 };
-use ravelin_analysis::fences::{
-    FenceAnswer, FenceQuestion, SynthesisOutcome, SynthesisPurpose, Trouble, UnknownReason, fences, without,
-};
-use ravelin_analysis::reachability::{self, answer};
+use ravelin_analysis::fences::{FenceAnswer, FenceQuestion, SynthesisPurpose, Trouble, fences, without};
+use ravelin_analysis::reachability::{ReachEngine, ReachabilityQuestion, answer};
 use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_explore::Budget;
@@ -42,8 +40,16 @@ impl<'a> RepairQuestion<'a> {
             let question = FenceQuestion { sets: plan.sets, budget, ..FenceQuestion::new(model, plan.purpose) };
             return RepairQuestion::Hardware(question);
         }
-        let robust = C11Question { seq_cst, races, budget, ..C11Question::new(model) };
-        RepairQuestion::C11(StrengthenQuestion { robust, sets: plan.sets })
+        let purpose = match plan.purpose {
+            SynthesisPurpose::Safe(engine) => {
+                let question = ReachabilityQuestion { budget, ..ReachabilityQuestion::new(model) };
+                StrengthenPurpose::Safe(question, engine)
+            }
+            SynthesisPurpose::Robust | SynthesisPurpose::RaceFree => {
+                StrengthenPurpose::Robust(C11Question { seq_cst, races, budget, ..C11Question::new(model) })
+            }
+        };
+        RepairQuestion::C11(StrengthenQuestion { purpose, sets: plan.sets })
     }
 
     pub fn ask(&self, program: &Program, task: &Task, explain: bool) -> Result<FenceResult, AnalysisError> {
@@ -51,7 +57,10 @@ impl<'a> RepairQuestion<'a> {
         let start = Instant::now();
         let (answer, seq_cst) = match self {
             RepairQuestion::Hardware(question) => (fences(program, sites, offers, question)?, None),
-            RepairQuestion::C11(question) => fence_answer(strengthen(program, sites, offers, question)?),
+            RepairQuestion::C11(question) => {
+                let StrengthenAnswer { found, seq_cst } = strengthen(program, sites, offers, question)?;
+                (found, seq_cst)
+            }
         };
         let mut needed = Vec::new();
         if let Some(set) = answer.sets.first().filter(|_| explain) {
@@ -62,10 +71,9 @@ impl<'a> RepairQuestion<'a> {
                         without(program, sites, offers, set, offer, &rest)?
                     }
                     RepairQuestion::C11(question) => {
-                        let robust = C11Question { budget: question.robust.budget.child(start, 0), ..question.robust };
-                        let rest = StrengthenQuestion { robust, ..*question };
+                        let purpose = question.purpose.within(question.purpose.budget().child(start, 0));
+                        let rest = StrengthenQuestion { purpose, ..*question };
                         strengthen_without(program, sites, offers, set, offer, &rest)?
-                            .map(|violation| Trouble::C11(Box::new(violation)))
                     }
                 };
                 needed.push((offer, trouble));
@@ -76,8 +84,16 @@ impl<'a> RepairQuestion<'a> {
 
     /// Checks the repaired program like any other, and returns the verdict with the word for a good one.
     pub fn check(&self, program: &Program) -> Result<(Verdict, &'static str), AnalysisError> {
+        let safe = |reach: &ReachabilityQuestion, engine: ReachEngine| {
+            Ok((answer(program, reach, engine)?.reachability.verdict, "safe"))
+        };
         let question = match self {
-            RepairQuestion::C11(question) => return Ok((c11_robustness(program, &question.robust)?.verdict, "robust")),
+            RepairQuestion::C11(question) => {
+                return match &question.purpose {
+                    StrengthenPurpose::Robust(robust) => Ok((c11_robustness(program, robust)?.verdict, "robust")),
+                    StrengthenPurpose::Safe(reach, engine) => safe(reach, *engine),
+                };
+            }
             RepairQuestion::Hardware(question) => question,
         };
         let FenceQuestion { model, purpose, budget, .. } = *question;
@@ -86,23 +102,8 @@ impl<'a> RepairQuestion<'a> {
             SynthesisPurpose::Robust => (robustness(program, &robust)?.verdict, "robust"),
             SynthesisPurpose::RaceFree => (race_freedom(program, &robust)?.verdict, "free of triangular races"),
             SynthesisPurpose::Safe(engine) => {
-                let reach =
-                    reachability::ReachabilityQuestion { budget, ..reachability::ReachabilityQuestion::new(model) };
-                (answer(program, &reach, engine)?.reachability.verdict, "safe")
+                return safe(&ReachabilityQuestion { budget, ..ReachabilityQuestion::new(model) }, engine);
             }
         })
     }
-}
-
-/// Converts an answer about orders and fences to one about fences.
-fn fence_answer(found: StrengthenAnswer) -> (FenceAnswer, Option<SeqCstReading>) {
-    let outcome = match found.outcome {
-        StrengthenOutcome::NotNeeded => SynthesisOutcome::NotNeeded,
-        StrengthenOutcome::Found => SynthesisOutcome::Found,
-        StrengthenOutcome::NoSet(violation) => SynthesisOutcome::NoSet(Box::new(Trouble::C11(violation))),
-        StrengthenOutcome::Unknown { limit, unchecked } => {
-            SynthesisOutcome::Unknown(UnknownReason { limit, one_delaying_thread: false, unchecked })
-        }
-    };
-    (FenceAnswer { outcome, sets: found.sets, truncated: found.truncated, effort: found.effort }, found.seq_cst)
 }

@@ -198,6 +198,9 @@ impl<'a> Fence<'a> {
         if self.model == Model::Sc {
             return Err(Error::Question("under sc fences do nothing; ask about tso, pso, ra or rc20".to_owned()));
         }
+        if self.model.is_c11() && self.plan.purpose == SynthesisPurpose::RaceFree {
+            return Err(Error::Question("triangular races are about tso".to_owned()));
+        }
         self.plan.task(&self.program.program, self.program.language, self.model)
     }
 }
