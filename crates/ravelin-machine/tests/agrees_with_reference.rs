@@ -70,9 +70,9 @@ fn disagreement(program: &Program, model: Model, bound: usize) -> Option<String>
             let settings = Settings { model, buffer: bound, purpose: Purpose::Finals, reductions, deadlocks: false };
             let explored = explore(program, settings, workers);
             let mut ends = (BTreeSet::new(), BTreeSet::new());
-            for (is_final, snapshot) in explored.ends() {
-                let ends = if is_final { &mut ends.0 } else { &mut ends.1 };
-                ends.insert(seen_by_machine(program, &snapshot));
+            for end in explored.ends() {
+                let ends = if end.is_final { &mut ends.0 } else { &mut ends.1 };
+                ends.insert(seen_by_machine(program, &end.state));
             }
             if ends.0 != finals {
                 return Some(format!(

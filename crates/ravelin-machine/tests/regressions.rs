@@ -36,7 +36,7 @@ fn a_step_that_waits_for_the_own_buffer_is_not_left_out() {
     for model in [Model::Tso, Model::Pso] {
         let reductions = Reductions { partial_order: true, ..Reductions::NONE };
         let explored = explore(text, model, Purpose::Finals, reductions);
-        let mut ends: Vec<i64> = explored.ends().map(|(_, end)| end.memory[0].1).collect();
+        let mut ends: Vec<i64> = explored.ends().map(|end| end.state.memory[0].1).collect();
         ends.sort_unstable();
         ends.dedup();
         assert_eq!(ends, [0, 1], "{model}");
