@@ -106,7 +106,6 @@ pub fn of_run(witness: &RunWitness) -> Demonstration {
         run,
         graph,
         violated_line: violation.position().map(|at| at.line),
-        ..Demonstration::default()
     }
 }
 
