@@ -171,3 +171,19 @@ fn a_limit_leaves_a_lower_bound() {
         assert!(why.limit.is_some() && why.unchecked.cost <= found.sets[0].cost && answer.sets.is_empty(), "{states}");
     }
 }
+
+/// A thread that misses a write waits for ever. That counts if it is asked for.
+#[test]
+fn deadlocks_are_forbidden_on_request() {
+    let places = places(&format!(
+        "{CELLS}thread p {{\nx.store(1);\ny.store(1, release);\n}}\nthread q {{\nif y.load() == 1 {{\nif x.load() == 0 {{\nwait(z == 1);\n}}\n}}\n}}"
+    ));
+    let offers = offers(&places, Model::Rc20);
+    let mut question = StrengthenQuestion { sets: Sets::AllCheapest, ..StrengthenQuestion::safe(Model::Rc20) };
+    assert!(matches!(ask(&places, &offers, &question).outcome, SynthesisOutcome::NotNeeded));
+    let reach = ReachabilityQuestion { deadlocks: true, ..ReachabilityQuestion::new(Model::Rc20) };
+    question.purpose = StrengthenPurpose::Safe(reach, ReachEngine::Auto);
+    let answer = ask(&places, &offers, &question);
+    let sets: Vec<String> = answer.sets.iter().map(|set| told(&places, &offers, set)).collect();
+    assert_eq!(sets, ["L7:acquire"], "{:?}", answer.outcome);
+}

@@ -23,7 +23,7 @@
 //! let all: Vec<usize> = (0..sites.len()).collect();
 //! let offers = c11_offers(&program, &sites, &all, &CostBy::Size, C11Weights::default(), Model::Rc20);
 //! let answer = strengthen(&program, &sites, &offers, &StrengthenQuestion::robust(Model::Rc20)).expect("an answer");
-//! assert_eq!(answer.sets[0].cost.main, 2, "the second store releases, the first load acquires");
+//! assert_eq!(answer.found.sets[0].cost.main, 2, "the second store releases, the first load acquires");
 //! ```
 
 use super::question::{C11Question, c11_robustness, reading};
