@@ -16,8 +16,11 @@ use std::time::{Duration, Instant};
 
 /// How long an analysis may take to end by itself.
 const GRACE: Duration = Duration::from_millis(250);
-/// Between two looks at the signal, the clock and the memory.
+/// Between two looks at the signal, the clock and the memory, at most; near the memory limit, at least.
 const LOOK: Duration = Duration::from_millis(25);
+const SHORTEST_LOOK: Duration = Duration::from_millis(1);
+/// Bytes that a process can fill in a second.
+const FILLED: u64 = 2 << 30;
 /// Work that exceeds its limit of memory by so many bytes, or by a twentieth, is not waited for: half of what is tolerated, since memory
 /// grows between two looks, and the program's own code takes some too.
 const ROOM: u64 = 8 << 20;
@@ -47,7 +50,11 @@ impl Completion {
                 // The lock is kept: work that ends now waits here, and says nothing beside this.
                 interrupt::leave(late(limit));
             }
-            is_done = self.changed.wait_timeout(is_done, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            is_done = self
+                .changed
+                .wait_timeout(is_done, patience.until_next_look())
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 }
@@ -70,9 +77,20 @@ impl Patience {
             return Some(Limit::Time(self.limits.given_time.unwrap_or(time)));
         }
         let most = self.limits.memory?;
-        let room = (most / 20).max(ROOM);
-        (held()? > most.saturating_add(room)).then_some(Limit::Memory(most))
+        (held()? > with_room(most)).then_some(Limit::Memory(most))
     }
+
+    /// As long as the memory limit cannot be exceeded by much before.
+    fn until_next_look(&self) -> Duration {
+        let Some((most, held)) = self.limits.memory.zip(held()) else { return LOOK };
+        let left = with_room(most).saturating_sub(held);
+        Duration::from_micros(left / (FILLED / 1_000_000)).clamp(SHORTEST_LOOK, LOOK)
+    }
+}
+
+/// What a process may hold before it is not waited for.
+fn with_room(most: u64) -> u64 {
+    most.saturating_add((most / 20).max(ROOM))
 }
 
 /// The memory of this process that belongs to no file, where the system tells.
