@@ -35,7 +35,9 @@ fn spin_agrees_on_every_example_under_sc() {
                     let Some(path) = files.lock().expect("no panic").pop() else { break };
                     let text = std::fs::read_to_string(&path).expect("a readable example");
                     let expected = expectations(&text).0.into_iter().find(|line| {
+                        // Deadlocks have lines of their own; the models for SPIN are about goals.
                         (line.command.as_str(), line.model.as_str(), line.pending) == ("reach", "sc", false)
+                            && !line.answer.contains("deadlock")
                     });
                     let Some(expected) = expected else { continue };
                     let program = rav::parse(Source::new(path.display().to_string(), text)).program.expect("a program");
