@@ -1,5 +1,5 @@
 //! What robustness against release/acquire and RC20 costs, and what it costs to know whether something can go wrong: our versions of the programs of
-//! the PLDI paper, all litmus shapes, well-known algorithms, and, if somebody has them, the files of Rocker.
+//! the PLDI paper, all litmus shapes, well-known algorithms, and, where available, the files of Rocker.
 
 use crate::command::made_by;
 use crate::measure::{REPETITIONS, machine, repetitions};

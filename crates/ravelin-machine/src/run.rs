@@ -40,8 +40,8 @@ pub enum RunError {
 /// An explored program.
 pub struct ExploredProgram {
     pub(crate) machine: Machine,
-    space: Space<Overflow>,
-    limits: Limits,
+    pub(crate) space: Space<Overflow>,
+    pub(crate) limits: Limits,
 }
 
 /// What was violated.
@@ -113,19 +113,20 @@ impl ExploredProgram {
     /// The first violation in breadth-first order, with the run that leads to it. `Err` says that the run could not be
     /// read back, which is a defect of the machine.
     pub fn violation(&self) -> Option<Result<(Violation, Run), UnreadablePath>> {
-        let finding = self.space.findings.first()?;
-        (self.machine.purpose() != Purpose::Finals).then(|| self.read_back(finding))
+        self.violating().next().map(|finding| self.read_back(finding))
     }
 
     /// As [`ExploredProgram::violation`], one for each goal, assertion and faulting step that was found violated, and
     /// one for a deadlock.
     pub fn violations(&self) -> Vec<Result<(Violation, Run), UnreadablePath>> {
-        if self.machine.purpose() == Purpose::Finals {
-            return Vec::new();
-        }
+        self.violating().map(|finding| self.read_back(finding)).collect()
+    }
+
+    /// The first state of each violation.
+    pub(crate) fn violating(&self) -> impl Iterator<Item = &StateFinding> {
         let mut seen = BTreeSet::new();
-        let first = self.space.findings.iter().filter(|finding| seen.insert(finding.kind));
-        first.map(|finding| self.read_back(finding)).collect()
+        let asked = self.machine.purpose() != Purpose::Finals;
+        self.space.findings.iter().filter(move |finding| asked && seen.insert(finding.kind))
     }
 
     fn read_back(&self, finding: &StateFinding) -> Result<(Violation, Run), UnreadablePath> {

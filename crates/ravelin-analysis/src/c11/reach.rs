@@ -13,12 +13,9 @@
 
 use super::question::{C11Question, add, c11_robustness, has_seq_cst_accesses};
 use super::replay::replay;
-use crate::reachability::{
-    PortfolioAnswer, ReachEngine, ReachabilityAnswer, ReachabilityEffort, ReachabilityQuestion, assertions, reach,
-};
+use crate::reachability::{PortfolioAnswer, ReachEngine, ReachabilityAnswer, ReachabilityQuestion, assertions, reach};
 use crate::witness::Witness;
 use crate::{AnalysisError, InternalError, Verdict};
-use ravelin_answer::DeadlockVerdict;
 use ravelin_explore::{Limit, Options, Statistics, Until};
 use ravelin_machine::messages::{ExploredMessages, MOST_MESSAGES, MessageSettings, explore_messages};
 use ravelin_machine::monitor::refuse_hardware;
@@ -85,24 +82,13 @@ pub(super) fn reach_by(
     };
     match asked {
         Err(AnalysisError::Limit(limit)) => {
-            Ok(settled_by(ReachEngine::Bounded, ReachabilityAnswer::unknown(program, question, limit, start)))
+            Ok(PortfolioAnswer::by(ReachEngine::Bounded, ReachabilityAnswer::unknown(program, question, limit, start)))
         }
         Ok(mut answer) => {
             answer.reachability.statistics.elapsed = start.elapsed();
             Ok(answer)
         }
         error => error,
-    }
-}
-
-fn settled_by(engine: ReachEngine, reachability: ReachabilityAnswer) -> PortfolioAnswer {
-    PortfolioAnswer {
-        reachability,
-        engine,
-        effort: ReachabilityEffort::States,
-        not_tried: None,
-        any_number: None,
-        deadlocks: DeadlockVerdict::NotAsked,
     }
 }
 
@@ -122,7 +108,7 @@ fn by_sc(
     add(effort, &first.statistics);
     let answer = |found: ReachabilityAnswer, engine: ReachEngine, effort: &Statistics| {
         let reachability = ReachabilityAnswer { model: question.model, statistics: *effort, ..found };
-        Ok(Some(settled_by(engine, reachability)))
+        Ok(Some(PortfolioAnswer::by(engine, reachability)))
     };
     if first.verdict == Verdict::Violated {
         return answer(first, ReachEngine::Bounded, effort);
@@ -172,9 +158,8 @@ fn by_messages(
     effort: &mut Statistics,
     start: Instant,
 ) -> Result<PortfolioAnswer, AnalysisError> {
-    let exact = question.model == Model::Ra || !has_seq_cst_accesses(program);
     let mut last = in_reading(program, question, SeqCstReading::RelAcq, wanted, effort, start)?;
-    if !exact && last.verdict == Verdict::Unknown && last.forbidden {
+    if last.verdict == Verdict::Unknown && last.forbidden {
         for seq_cst in [SeqCstReading::After, SeqCstReading::Before] {
             let stricter = in_reading(program, question, seq_cst, wanted, effort, start)?;
             if stricter.verdict == Verdict::Violated {
@@ -187,7 +172,7 @@ fn by_messages(
         last = ReadingAnswer { verdict: Verdict::Holds, limit: None, cut_off: false, ..last };
     }
     let ReadingAnswer { verdict, witness, forbidden, limit, cut_off, messages, words } = last;
-    Ok(settled_by(
+    Ok(PortfolioAnswer::by(
         ReachEngine::Bounded,
         ReachabilityAnswer {
             verdict,
@@ -268,9 +253,16 @@ fn in_reading(
 ) -> Result<ReadingAnswer, AnalysisError> {
     let explored = explore_growing(program, question, Purpose::Goals, seq_cst, Until::FirstFinding, effort, start)?;
     let limit = explored.limit().map(|limit| question.budget.limits.as_given(limit));
+    // Only seq_cst accesses that are taken as release/acquire ones have graphs that the axioms forbid.
+    let may_be_forbidden =
+        question.model == Model::Rc20 && seq_cst == SeqCstReading::RelAcq && has_seq_cst_accesses(program);
     let (mut witness, forbidden) = match witness(program, question.model, &explored)? {
         None => (None, false),
-        Some(None) => (None, true),
+        Some(None) if may_be_forbidden => (None, true),
+        Some(None) => {
+            let what = format!("a run under {} has a graph that the axioms forbid", question.model);
+            return Err(InternalError(what).into());
+        }
         Some(found) => (found, false),
     };
     if let (Some(first), Runs::Shortest) = (&mut witness, wanted) {

@@ -86,6 +86,20 @@ pub struct PortfolioAnswer {
     pub deadlocks: DeadlockVerdict,
 }
 
+impl PortfolioAnswer {
+    /// The answer of an engine that goes from state to state.
+    pub(crate) fn by(engine: ReachEngine, reachability: ReachabilityAnswer) -> PortfolioAnswer {
+        PortfolioAnswer {
+            reachability,
+            engine,
+            effort: ReachabilityEffort::States,
+            not_tried: None,
+            any_number: None,
+            deadlocks: DeadlockVerdict::NotAsked,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub enum ReachabilityEffort {
     /// States and transitions, as the statistics say.
@@ -152,14 +166,7 @@ fn by_engines(
         return match reach_for_any_number(program, question, engine) {
             Err(AnalysisError::Limit(limit)) => {
                 let reachability = ReachabilityAnswer::unknown(program, question, limit, start);
-                Ok(PortfolioAnswer {
-                    reachability,
-                    engine,
-                    effort: ReachabilityEffort::States,
-                    not_tried: None,
-                    any_number: None,
-                    deadlocks: DeadlockVerdict::NotAsked,
-                })
+                Ok(PortfolioAnswer::by(engine, reachability))
             }
             answer => answer,
         };
@@ -278,15 +285,7 @@ fn unless_refused(
 }
 
 fn bounded(program: &Program, question: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {
-    let reachability = reach(program, question)?;
-    Ok(PortfolioAnswer {
-        reachability,
-        engine: ReachEngine::Bounded,
-        effort: ReachabilityEffort::States,
-        not_tried: None,
-        any_number: None,
-        deadlocks: DeadlockVerdict::NotAsked,
-    })
+    Ok(PortfolioAnswer::by(ReachEngine::Bounded, reach(program, question)?))
 }
 
 fn by_dual(program: &Program, question: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {
@@ -305,14 +304,7 @@ fn by_pso(program: &Program, question: &ReachabilityQuestion) -> Result<Portfoli
 }
 
 fn backwards(reachability: ReachabilityAnswer, counts: BackwardCounts, engine: ReachEngine) -> PortfolioAnswer {
-    PortfolioAnswer {
-        reachability,
-        engine,
-        effort: ReachabilityEffort::Constraints(counts),
-        not_tried: None,
-        any_number: None,
-        deadlocks: DeadlockVerdict::NotAsked,
-    }
+    PortfolioAnswer { effort: ReachabilityEffort::Constraints(counts), ..PortfolioAnswer::by(engine, reachability) }
 }
 
 fn by_lazy(program: &Program, question: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {

@@ -25,13 +25,14 @@ pub(super) trait Bits {
 #[derive(Default)]
 pub(super) struct BitWriter {
     pub words: Vec<u64>,
-    used: u32,
+    /// Bits of the last word that are not used.
+    free: u32,
 }
 
 impl BitWriter {
     pub fn clear(&mut self) {
         self.words.clear();
-        self.used = 64;
+        self.free = 0;
     }
 }
 
@@ -44,19 +45,17 @@ impl Bits for BitWriter {
             return;
         }
         debug_assert!(bits == 64 || *number >> bits == 0);
-        if self.used == 64 {
+        if self.free == 0 {
             self.words.push(0);
-            self.used = 0;
+            self.free = 64;
         }
         let last = self.words.len() - 1;
-        self.words[last] |= *number << self.used;
-        let free = 64 - self.used;
-        if bits > free {
-            self.words.push(*number >> free);
-            self.used = bits - free;
-        } else {
-            self.used += bits;
+        self.words[last] |= *number << (64 - self.free);
+        if bits > self.free {
+            self.words.push(*number >> self.free);
+            self.free += 64;
         }
+        self.free -= bits;
     }
 }
 
@@ -224,7 +223,6 @@ mod tests {
     fn numbers_are_read_as_they_were_written() {
         let numbers = [(5, 3), (0, 0), (u64::MAX, 64), (1, 1), (1 << 40, 41), (0, 7), (u64::MAX >> 1, 63), (3, 2)];
         let mut writer = BitWriter::default();
-        writer.clear();
         for (mut number, bits) in numbers {
             writer.number(&mut number, bits);
         }

@@ -3,14 +3,12 @@
 use super::read_back::MessageRun;
 use super::search::MessageMachine;
 use crate::compile::{BuildError, MOST_SHARED_CELLS, Machine};
-use crate::expand::ReportNumber;
 use crate::growing::{GrowthAttempt, growing};
 use crate::layout::{Growth, Overflow};
-use crate::run::{ProgramEnd, RunError, UnreadablePath, Violation};
+use crate::run::{ExploredProgram, ProgramEnd, RunError, UnreadablePath, Violation};
 use crate::settings::{Purpose, Reductions, Settings};
-use ravelin_explore::{End, Limit, Limits, Options, Space, StateFinding, Statistics, Watch, explore};
+use ravelin_explore::{End, Limit, Options, StateFinding, Statistics, Watch, explore};
 use ravelin_program::{Model, Program, SeqCstReading};
-use std::collections::BTreeSet;
 
 /// Words for messages at first. They are doubled until all states fit.
 const FIRST_WORDS: usize = 2;
@@ -70,25 +68,25 @@ pub fn explore_messages(
         Ok(match space.end {
             End::Interrupted(overflow) => return outgrown(machine, overflow, &mut words),
             End::Failed(error) => return Err(error.into()),
-            _ => {
-                GrowthAttempt::Done(ExploredMessages { machine, settings, words, space, limits: options.budget.limits })
-            }
+            _ => GrowthAttempt::Done(ExploredMessages {
+                program: ExploredProgram { machine, space, limits: options.budget.limits },
+                settings,
+                words,
+            }),
         })
     })
 }
 
-/// An explored program.
+/// An explored program. Of its states, the machine's part comes first.
 pub struct ExploredMessages {
-    machine: Machine,
+    program: ExploredProgram,
     settings: MessageSettings,
     words: usize,
-    space: Space<Overflow>,
-    limits: Limits,
 }
 
 impl ExploredMessages {
     fn search(&self) -> MessageMachine<'_> {
-        MessageMachine::new(&self.machine, self.settings, self.words)
+        MessageMachine::new(&self.program.machine, self.settings, self.words)
     }
 
     pub fn settings(&self) -> MessageSettings {
@@ -101,65 +99,50 @@ impl ExploredMessages {
     }
 
     pub fn statistics(&self) -> &Statistics {
-        &self.space.statistics
+        self.program.statistics()
     }
 
     /// Words of a packed state.
     pub fn words(&self) -> usize {
-        self.machine.words() + self.words
+        self.program.words() + self.words
     }
 
     /// Some state had more messages in a cell than the bound permits.
     pub fn cut_off(&self) -> bool {
-        self.space.cut_off
+        self.program.cut_off()
     }
 
     /// The limit that ended the exploration, if one did.
     pub fn limit(&self) -> Option<Limit> {
-        match self.space.end {
-            End::Limit(limit) => Some(self.limits.as_given(limit)),
-            _ => None,
-        }
+        self.program.limit()
     }
 
     /// The first violation in breadth-first order, with the run that leads to it.
     pub fn violation(&self) -> Option<Result<(Violation, MessageRun), UnreadablePath>> {
-        let finding = self.space.findings.first()?;
-        (self.machine.purpose() == Purpose::Goals).then(|| self.read_back(finding))
+        self.program.violating().next().map(|finding| self.read_back(finding))
     }
 
-    /// As [`ExploredMessages::violation`], one for each goal, assertion and faulting step that was found violated.
+    /// As [`ExploredMessages::violation`], one for each goal, assertion and faulting step that was found violated, and one for
+    /// a deadlock.
     pub fn violations(&self) -> Vec<Result<(Violation, MessageRun), UnreadablePath>> {
-        if self.machine.purpose() != Purpose::Goals {
-            return Vec::new();
-        }
-        let mut seen = BTreeSet::new();
-        let first = self.space.findings.iter().filter(|finding| seen.insert(finding.kind));
-        first.map(|finding| self.read_back(finding)).collect()
+        self.program.violating().map(|finding| self.read_back(finding)).collect()
     }
 
     fn read_back(&self, finding: &StateFinding) -> Result<(Violation, MessageRun), UnreadablePath> {
-        let path = self.space.path(finding.state);
+        let space = &self.program.space;
+        let path = space.path(finding.state);
         let search = self.search();
-        let violation = search.violation(self.space.state(finding.state), finding.kind);
+        let violation = search.violation(space.state(finding.state), finding.kind);
         Ok((violation.ok_or(UnreadablePath { step: path.len() })?, search.read_back(&path)?))
     }
 
     /// The states in which nothing can move, if every read gives the mo-latest value. Memory holds these values.
     pub fn ends(&self) -> impl Iterator<Item = ProgramEnd> + '_ {
-        self.space.findings.iter().filter_map(|finding| {
-            let is_final = match self.machine.report_of(finding.kind) {
-                ReportNumber::Final => true,
-                ReportNumber::Stuck => false,
-                _ => return None,
-            };
-            let state = self.machine.snapshot(&self.space.state(finding.state)[..self.machine.words()]);
-            Some(ProgramEnd { is_final, state, id: finding.state })
-        })
+        self.program.ends()
     }
 
     /// A run to one of the [`ends`](ExploredMessages::ends).
     pub fn run_to(&self, end: &ProgramEnd) -> Result<MessageRun, UnreadablePath> {
-        self.search().read_back(&self.space.path(end.id))
+        self.search().read_back(&self.program.space.path(end.id))
     }
 }
