@@ -6,11 +6,11 @@
 use super::graph::{cycle_through, edges};
 use super::witness::{MadeBy, tell};
 use crate::InternalError;
-use crate::witness::{Computation, RunGraph, Witness, describe, initial, start_of};
-use ravelin_answer::{AccessStorage, CellValue, RegisterValue, RunStep, RunStepKind, StepAccess};
+use crate::witness::{Computation, RunGraph, Witness, describe, initial, start_of, without_accesses};
+use ravelin_answer::{AccessStorage, CellValue, RunStep, StepAccess};
 use ravelin_machine::messages::{MessageRun, MessageStep};
 use ravelin_machine::{UnpackedState, Violation};
-use ravelin_program::{Instruction, LocId, Model, Observable, Program, ThreadId, Value};
+use ravelin_program::{LocId, Model, Observable, Program, ThreadId, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Reference, WaitingThread};
 use ravelin_semantics::rc20::{
@@ -73,33 +73,8 @@ impl<'a> ReplayedRun<'a> {
     fn narrate(&self, before: &GrowingGraph, action: Action) -> RunStep {
         let program = self.program;
         let ThreadId(number) = action.thread();
-        let thread = &program.threads[number];
         let (old, new) = (&before.threads()[number], &self.grown.threads()[number]);
-        let changed = thread.registers.iter().zip(old.registers.iter().zip(&new.registers));
-        let changed = changed.filter(|(register, (old, new))| !register.hidden && old != new);
-        let mut told = RunStep {
-            thread: thread.name.clone(),
-            kind: RunStepKind::Step,
-            position: None,
-            text: String::new(),
-            internal: false,
-            reads: Vec::new(),
-            writes: Vec::new(),
-            memory: Vec::new(),
-            registers: changed
-                .map(|(register, (_, new))| RegisterValue { register: register.name.clone(), value: *new })
-                .collect(),
-            buffers: vec![Vec::new(); program.threads.len()],
-            part: None,
-        };
-        let Action::Step { transition, choice, .. } = action else { return told };
-        let transition = &thread.transitions[transition.0];
-        told.position = program.source.position(transition.span);
-        told.text = program.tell_transition(thread, transition);
-        told.internal = program.is_internal(thread, transition);
-        if matches!(transition.instruction, Instruction::CompareExchange { .. }) && choice == 1 {
-            told.text.push_str(" fails spuriously");
-        }
+        let mut told = without_accesses(program, action, &old.registers, &new.registers);
         let graph = self.graph();
         let own = |graph: &Graph| graph.events.iter().filter(|event| event.thread == Some(ThreadId(number))).count();
         let event = GrowingGraph::newest(graph, ThreadId(number)).filter(|_| own(graph) > own(before.graph()));

@@ -1,7 +1,7 @@
 //! One step of a run for people: who, where, what was read and written, what is pending now.
 
 use ravelin_answer::{AccessStorage, BufferEntry, CellValue, RegisterValue, RunStep, RunStepKind, StepAccess};
-use ravelin_program::{Instruction, ThreadId, Value};
+use ravelin_program::{Instruction, Program, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{PendingEntry, Reference, State};
 
@@ -11,18 +11,11 @@ pub fn narrate(reference: &Reference, before: &State, action: Action, after: &St
     let cell = |address: Value, value: Value| CellValue { cell: program.memory.name_of(address), value };
     let thread_id = action.thread();
     let thread = &program.threads[thread_id.0];
+    let registers = |state: &'_ State| state.threads[thread_id.0].registers.clone();
     let mut told = RunStep {
-        thread: thread.name.clone(),
-        position: None,
-        text: String::new(),
-        kind: RunStepKind::Step,
-        internal: false,
-        reads: Vec::new(),
-        writes: Vec::new(),
         memory: changed_cells(reference, before, after),
-        registers: changed_registers(reference, thread_id, before, after),
         buffers: buffers(reference, after),
-        part: None,
+        ..without_accesses(program, action, &registers(before), &registers(after))
     };
     match action {
         Action::Flush { address, .. } => {
@@ -31,14 +24,8 @@ pub fn narrate(reference: &Reference, before: &State, action: Action, after: &St
             told.kind = RunStepKind::Flush;
             told.writes.push(accessed(written, AccessStorage::Memory));
         }
-        Action::Step { transition, choice, .. } => {
+        Action::Step { transition, .. } => {
             let transition = &thread.transitions[transition.0];
-            told.position = program.source.position(transition.span);
-            told.text = program.tell_transition(thread, transition);
-            told.internal = program.is_internal(thread, transition);
-            if matches!(transition.instruction, Instruction::CompareExchange { .. }) && choice == 1 {
-                told.text.push_str(" fails spuriously");
-            }
             for access in transition.instruction.accesses() {
                 let local = &before.threads[thread_id.0];
                 let mut read_register = |register: &ravelin_program::RegId| local.registers[register.0];
@@ -66,6 +53,38 @@ pub fn narrate(reference: &Reference, before: &State, action: Action, after: &St
     told
 }
 
+/// A step without what it did in memory: who, where, the instruction, the registers that changed.
+pub(crate) fn without_accesses(program: &Program, action: Action, before: &[Value], after: &[Value]) -> RunStep {
+    let thread = &program.threads[action.thread().0];
+    let changed = thread.registers.iter().zip(before.iter().zip(after));
+    let changed = changed.filter(|(register, (old, new))| !register.hidden && old != new);
+    let mut told = RunStep {
+        thread: thread.name.clone(),
+        position: None,
+        text: String::new(),
+        kind: RunStepKind::Step,
+        internal: false,
+        reads: Vec::new(),
+        writes: Vec::new(),
+        memory: Vec::new(),
+        registers: changed
+            .map(|(register, (_, new))| RegisterValue { register: register.name.clone(), value: *new })
+            .collect(),
+        buffers: vec![Vec::new(); program.threads.len()],
+        part: None,
+    };
+    if let Action::Step { transition, choice, .. } = action {
+        let transition = &thread.transitions[transition.0];
+        told.position = program.source.position(transition.span);
+        told.text = program.tell_transition(thread, transition);
+        told.internal = program.is_internal(thread, transition);
+        if matches!(transition.instruction, Instruction::CompareExchange { .. }) && choice == 1 {
+            told.text.push_str(" fails spuriously");
+        }
+    }
+    told
+}
+
 fn accessed(of: CellValue, place: AccessStorage) -> StepAccess {
     StepAccess { cell: of.cell, value: of.value, place }
 }
@@ -77,17 +96,6 @@ fn changed_cells(reference: &Reference, before: &State, after: &State) -> Vec<Ce
     let cell =
         |&address: &Value| CellValue { cell: reference.program().memory.name_of(address), value: after.cell(address) };
     changed.chain(gone).map(cell).collect()
-}
-
-fn changed_registers(reference: &Reference, thread: ThreadId, before: &State, after: &State) -> Vec<RegisterValue> {
-    let registers = &reference.program().threads[thread.0].registers;
-    let (old, new) = (&before.threads[thread.0].registers, &after.threads[thread.0].registers);
-    registers
-        .iter()
-        .zip(old.iter().zip(new))
-        .filter(|(register, (old, new))| !register.hidden && old != new)
-        .map(|(register, (_, new))| RegisterValue { register: register.name.clone(), value: *new })
-        .collect()
 }
 
 fn buffers(reference: &Reference, state: &State) -> Vec<Vec<BufferEntry>> {
