@@ -2,9 +2,10 @@
 
 use crate::cover::{CoverOutcome, Coverability};
 use crate::fence::{FenceOutcome, FencePlaces, Fences};
+use crate::impact::Impact;
 use crate::measure::{Limit, Statistics};
 use crate::reach::{Reachability, Simulation};
-use crate::robust::{C11Robustness, Robustness, TriangularRaces};
+use crate::robust::{C11Robustness, Property, Robustness, TriangularRaces};
 use crate::sanitizer::{FixTrial, SanitizerReport};
 use crate::states::FinalStates;
 use crate::verdict::{Deadlocks, Stops, Verdict};
@@ -134,9 +135,9 @@ impl Answer {
     /// Proved to be robust: of `check`.
     pub fn is_robust(&self) -> bool {
         match self {
-            Answer::Robustness(answer) => answer.verdict == Verdict::Holds,
+            Answer::Robustness(answer) => answer.robust() == Verdict::Holds,
             Answer::TriangularRaces(answer) => answer.verdict == Verdict::Holds && answer.implies_robust,
-            Answer::C11Robustness(answer) => answer.verdict == Verdict::Holds,
+            Answer::C11Robustness(answer) => answer.robust() == Verdict::Holds,
             _ => false,
         }
     }
@@ -173,6 +174,39 @@ impl Answer {
             Answer::TriangularRaces(answer) => answer.deadlocks.as_ref(),
             Answer::C11Robustness(answer) => answer.deadlocks.as_ref(),
             _ => None,
+        }
+    }
+
+    /// Whether it matters that a program is not robust, beside an answer of `check`.
+    pub fn impact(&self) -> Option<&Impact> {
+        match self {
+            Answer::Robustness(answer) => answer.impact.as_ref(),
+            Answer::C11Robustness(answer) => answer.impact.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The same with the model, the property that was asked about and the verdict on it.
+    pub(crate) fn judged(&self) -> Option<(&Impact, Model, Property, Verdict)> {
+        match self {
+            Answer::Robustness(answer) => Some((answer.impact.as_ref()?, answer.model, answer.property, answer.verdict)),
+            Answer::C11Robustness(answer) => {
+                Some((answer.impact.as_ref()?, answer.model, answer.property, answer.verdict))
+            }
+            _ => None,
+        }
+    }
+
+    /// Adds whether it matters, to an answer of `check`, with the verdict on the property that was asked about.
+    pub fn set_impact(&mut self, impact: Impact, asked: Property, on_property: Verdict) {
+        match self {
+            Answer::Robustness(answer) => {
+                (answer.impact, answer.property, answer.verdict) = (Some(impact), asked, on_property);
+            }
+            Answer::C11Robustness(answer) => {
+                (answer.impact, answer.property, answer.verdict) = (Some(impact), asked, on_property);
+            }
+            _ => {}
         }
     }
 

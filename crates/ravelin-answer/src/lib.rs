@@ -21,6 +21,7 @@ mod cover;
 mod document;
 mod fence;
 mod graph;
+mod impact;
 mod measure;
 mod place;
 mod reach;
@@ -44,6 +45,7 @@ pub use fence::{
     NeededFence, PlaceCost, Trouble, TroubleKind, WantedSets,
 };
 pub use graph::{Edge, EdgeKind, Event};
+pub use impact::{Grade, Impact};
 pub use measure::{Limit, Statistics};
 pub use place::SourcePlace;
 pub use reach::{ReachEffort, Reachability, RunWitness, Simulation};

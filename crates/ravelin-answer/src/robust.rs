@@ -2,6 +2,7 @@
 
 use crate::attack::{Attack, AttackWitness, Fate};
 use crate::graph::{Edge, Event};
+use crate::impact::Impact;
 use crate::measure::{Limit, Statistics};
 use crate::place::SourcePlace;
 use crate::run::{InitialState, RunStep};
@@ -17,18 +18,24 @@ use serde::{Deserialize, Serialize};
 pub enum Property {
     /// Every computation has the trace of one under sc.
     Robust,
+    /// Every read that may be stale is one that nothing depends on.
+    Observational,
+    /// No goal is violated, no assertion fails, nothing faults, there is no data race and no deadlock.
+    Safe,
     /// There are no triangular races.
     Trf,
 }
 
 impl Property {
     /// All of them.
-    pub const ALL: [Property; 2] = [Property::Robust, Property::Trf];
+    pub const ALL: [Property; 4] = [Property::Robust, Property::Observational, Property::Safe, Property::Trf];
 
     /// Its name in documents and options.
     pub fn name(self) -> &'static str {
         match self {
             Property::Robust => "robust",
+            Property::Observational => "observational",
+            Property::Safe => "safe",
             Property::Trf => "trf",
         }
     }
@@ -42,9 +49,9 @@ pub struct Robustness {
     pub file: String,
     /// `tso` or `pso`.
     pub model: Model,
-    /// `robust`.
+    /// `robust`, `observational` or `safe`.
     pub property: Property,
-    /// Holds: robust.
+    /// On the property.
     pub verdict: Verdict,
     /// `shared`, `attacks` or `single`.
     pub engine: String,
@@ -67,9 +74,17 @@ pub struct Robustness {
     /// Whether there are deadlocks; omitted if no thread can wait, if nothing was asked about them, and if a limit was hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadlocks: Option<Deadlocks>,
+    /// Whether it matters; omitted if that was not asked, and if a limit was hit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impact: Option<Impact>,
 }
 
 impl Robustness {
+    /// Whether the program is robust, whichever property was asked about.
+    pub fn robust(&self) -> Verdict {
+        self.impact.as_ref().map_or(self.verdict, |impact| impact.robust)
+    }
+
     /// How many attacks satisfy a predicate.
     pub fn count(&self, is: impl Fn(&Attack) -> bool) -> usize {
         self.attacks.iter().filter(|attack| is(attack)).count()
@@ -163,9 +178,9 @@ pub struct C11Robustness {
     pub file: String,
     /// `ra` or `rc20`.
     pub model: Model,
-    /// `robust`.
+    /// `robust`, `observational` or `safe`.
     pub property: Property,
-    /// Holds: robust, and without data races if they were searched for.
+    /// On the property, and on data races if they were searched for.
     pub verdict: Verdict,
     /// The reading of seq_cst accesses that the answer uses; null if there are none.
     pub seq_cst: Option<SeqCstReading>,
@@ -189,9 +204,17 @@ pub struct C11Robustness {
     /// Whether there are deadlocks; omitted if no thread can wait, if nothing was asked about them, and if a limit was hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadlocks: Option<Deadlocks>,
+    /// Whether it matters; omitted if that was not asked, and if a limit was hit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impact: Option<Impact>,
 }
 
 impl C11Robustness {
+    /// Whether the program is robust, whichever property was asked about. A data race counts as a violation.
+    pub fn robust(&self) -> Verdict {
+        self.impact.as_ref().map_or(self.verdict, |impact| impact.robust)
+    }
+
     /// The waiting loop that contains the stale access.
     pub fn stale_in_loop(&self) -> Option<&WaitingLoop> {
         let witness = self.witness.as_ref()?;

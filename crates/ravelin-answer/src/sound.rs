@@ -14,6 +14,9 @@ impl Answer {
         if let Some(witness) = self.deadlocks().and_then(|deadlocks| deadlocks.witness.as_ref()) {
             trouble(&TroubleKind::Run(witness.clone()))?;
         }
+        if let Some(witness) = self.impact().and_then(|impact| impact.witness.as_ref()) {
+            trouble(&TroubleKind::Run(witness.clone()))?;
+        }
         match self {
             Answer::Robustness(answer) => {
                 answer.witness.as_ref().map_or(Ok(()), |found| trouble(&TroubleKind::Attack(found.clone())))

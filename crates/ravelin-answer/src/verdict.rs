@@ -27,6 +27,15 @@ impl Verdict {
             Verdict::Unknown => "unknown",
         }
     }
+
+    /// The verdict on robustness in a word or two.
+    pub fn on_robustness(self) -> &'static str {
+        match self {
+            Verdict::Holds => "robust",
+            Verdict::Violated => "not robust",
+            Verdict::Unknown => "unknown",
+        }
+    }
 }
 
 /// The violation at the end of a run.

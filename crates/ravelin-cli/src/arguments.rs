@@ -92,7 +92,9 @@ pub struct Check {
     /// Trencher and Memorax, tso,rc20 for other languages]
     #[arg(long = "model", short, value_delimiter = ',', value_name = "MODEL", value_parser = named(&Model::ALL, Model::name))]
     pub models: Vec<Model>,
-    /// `robust`: every computation has the trace of one under sc; `trf`: no triangular races, a stronger property that is cheaper to check
+    /// What exit code 0 needs. `robust`: every computation has the trace of one under sc; `observational`: no value that may be stale is
+    /// used; `safe`: no goal is violated, no assertion fails, no data race, no deadlock; `trf`: no triangular races, stronger than `robust`
+    /// and cheaper to check
     #[arg(long, default_value = "robust", value_name = "PROPERTY", conflicts_with = "expect", value_parser = named(&Property::ALL, Property::name))]
     pub property: Property,
     /// tso and pso: decide every attack and list them, instead of stopping at the first feasible one
@@ -185,7 +187,7 @@ pub struct Fence {
     #[arg(long = "for", default_value = "robustness", value_name = "PURPOSE", conflicts_with = "expect", value_parser = named(&[FencePurpose::Robustness, FencePurpose::Safety], FencePurpose::name))]
     pub purpose: FencePurpose,
     /// `robust`, or `trf` for no triangular races
-    #[arg(long, default_value = "robust", value_name = "PROPERTY", conflicts_with = "expect", value_parser = named(&Property::ALL, Property::name))]
+    #[arg(long, default_value = "robust", value_name = "PROPERTY", conflicts_with = "expect", value_parser = named(&[Property::Robust, Property::Trf], Property::name))]
     pub property: Property,
     /// The engine for --for safety, as in `ravelin reach` [default: auto]
     #[arg(long, value_name = "ENGINE", value_parser = named(&ReachEngine::CHOSEN, ReachEngine::name))]

@@ -114,10 +114,10 @@ fn refuse(arguments: &Check, models: &[Model]) -> anyhow::Result<()> {
     if arguments.certify.is_some() && (arguments.inputs.files.len() != 1 || !tso_only) {
         bail!("--certify writes a proof about one program under tso: name one file, and no other model");
     }
+    if arguments.certify.is_some() && arguments.property != Property::Robust {
+        bail!("--certify is about robustness; omit --property {}", arguments.property.name());
+    }
     if arguments.property == Property::Trf {
-        if arguments.certify.is_some() {
-            bail!("--certify is about robustness; omit --property trf");
-        }
         if models.iter().any(|model| *model != Model::Tso) {
             bail!("triangular races are about tso; omit --model");
         }

@@ -3,13 +3,14 @@
 use crate::answers::{c11_robustness, robustness, triangular_races};
 use crate::deadlocks::add_deadlocks;
 use crate::error::Error;
+use crate::impact::{Asked, add_impact};
 use crate::program::Program;
 use crate::setters::setters;
 use crate::stops::add_stops;
 use ravelin_analysis::c11::{self, C11Answer, C11Question, with_waits};
 use ravelin_analysis::parameterised::certificate::{self as any_number, Claim};
 use ravelin_analysis::robustness::{self as analysis, RobustnessEngine, RobustnessQuestion, race_freedom};
-use ravelin_answer::{Answer, Property, Verdict};
+use ravelin_answer::{Answer, Property};
 use ravelin_explore::{Budget, Watch};
 use ravelin_program::{Model, SeqCstReading};
 use std::time::Instant;
@@ -40,6 +41,7 @@ pub fn check(program: &Program) -> Check<'_> {
         auto_wait: false,
         stops: true,
         deadlocks: true,
+        impact: true,
         budget: Budget::default(),
     }
 }
@@ -58,13 +60,16 @@ pub struct Check<'a> {
     auto_wait: bool,
     stops: bool,
     deadlocks: bool,
+    impact: bool,
     budget: Budget<'a>,
 }
 
 impl<'a> Check<'a> {
     setters!(model, races, seq_cst, stops, deadlocks, budget);
 
-    /// Robustness, or freedom from triangular races, which is stronger and cheaper (tso).
+    /// What the verdict is about: robustness; observational robustness, which permits stale values that nothing depends
+    /// on; safety, which permits whatever violates no goal; or freedom from triangular races, which is stronger than
+    /// robustness and cheaper (tso).
     pub fn property(mut self, property: Property) -> Self {
         self.property = property;
         self
@@ -88,6 +93,13 @@ impl<'a> Check<'a> {
         self
     }
 
+    /// Also reports whether it matters that a program is not robust; on by default. The properties `observational` and
+    /// `safe` report it in any case.
+    pub fn impact(mut self, impact: bool) -> Self {
+        self.impact = impact;
+        self
+    }
+
     /// Asks.
     pub fn run(self) -> Result<Answer, Error> {
         let start = Instant::now();
@@ -104,15 +116,20 @@ impl<'a> Check<'a> {
             (_, Property::Trf) => {
                 return Err(Error::Question("triangular races are about tso; omit --model".to_owned()));
             }
-            (Model::Tso | Model::Pso, Property::Robust) => {
+            (Model::Tso | Model::Pso, _) => {
                 let program = &self.program.program;
                 let found = analysis::robustness(program, &self.question())?;
                 Answer::Robustness(Box::new(robustness(self.program.name(), program, &found)))
             }
-            (Model::Ra | Model::Rc20, Property::Robust) => self.c11()?,
+            (Model::Ra | Model::Rc20, _) => self.c11()?,
         };
         if self.deadlocks {
             add_deadlocks(self.program, self.model, self.budget, start, &mut answer)?;
+        }
+        let needs_impact = matches!(self.property, Property::Observational | Property::Safe);
+        if needs_impact || self.impact && self.property == Property::Robust {
+            let Check { program, model, property, races, seq_cst, budget, .. } = self;
+            add_impact(&Asked { program, model, property, races, seq_cst, budget, start }, &mut answer)?;
         }
         if self.stops {
             add_stops(self.program, self.budget, start, &mut answer)?;
@@ -167,13 +184,4 @@ pub(crate) fn certify_any_number(program: &Program, claim: Claim, budget: Budget
     let certificate =
         certificate.map(|found| any_number::ParameterisedCertificate { program: program.name().to_owned(), ..found });
     Ok(certificate.and_then(|certificate| serde_json::to_string(&certificate).ok()))
-}
-
-/// The verdict on robustness in a word or two.
-pub(crate) fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Holds => "robust",
-        Verdict::Violated => "not robust",
-        Verdict::Unknown => "unknown",
-    }
 }

@@ -58,6 +58,7 @@ mod deadlocks;
 mod error;
 mod expect;
 mod fence;
+mod impact;
 mod macros;
 mod program;
 mod reach;

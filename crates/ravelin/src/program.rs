@@ -3,6 +3,7 @@
 use crate::error::Error;
 use ravelin_analysis::deadlocks::DeadlockAnswer;
 use ravelin_analysis::stops::StopsAnswer;
+use ravelin_analysis::witness::Witness;
 use ravelin_answer::{self as answer, OtherPlace};
 use ravelin_frontend::{Diagnostic, Expectation, Language, ParseResult, Severity, render, trencher};
 use ravelin_program::{Model, Position, Source, Span};
@@ -23,6 +24,8 @@ pub struct Program {
     pub(crate) stops: OnceLock<StopsAnswer>,
     /// A deadlock under SC, or that there is none, once that was settled.
     pub(crate) deadlocks: OnceLock<DeadlockAnswer>,
+    /// Whether goals hold under SC, or a run that violates one, once that was settled.
+    pub(crate) goals: OnceLock<(answer::Verdict, Option<Witness>)>,
 }
 
 /// How a text becomes a program.
@@ -58,6 +61,7 @@ impl ReadOptions {
             diagnostics: parsed.diagnostics,
             stops: OnceLock::new(),
             deadlocks: OnceLock::new(),
+            goals: OnceLock::new(),
         })
     }
 

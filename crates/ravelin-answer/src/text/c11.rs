@@ -4,21 +4,19 @@ use super::Style;
 use super::numbers::counted;
 use super::run::{explored, sc_run};
 use super::table::TextTable;
-use crate::{C11Race, C11Robustness, C11Witness, Edge, EdgeKind, Event, Verdict, WaitingLoop};
+use crate::{C11Race, C11Robustness, C11Witness, Edge, EdgeKind, Event, Impact, WaitingLoop};
 use ravelin_program::SeqCstReading;
 use std::fmt::Write;
 
 /// The answer to `check --model ra` or `rc20`.
 pub fn robustness(answer: &C11Robustness, style: Style) -> String {
-    let word = match (&answer.race, answer.verdict) {
-        (Some(_), _) => "data race",
-        (_, Verdict::Holds) => "robust",
-        (_, Verdict::Violated) => "not robust",
-        (_, Verdict::Unknown) => "unknown",
-    };
+    let word = if answer.race.is_some() { "data race" } else { answer.robust().on_robustness() };
     let mut text = format!("{} under {}: {}", answer.file, answer.model, style.word(answer.verdict, word));
     if let Some(limit) = &answer.limit {
         let _ = write!(text, ": {limit}");
+    }
+    if let Some(impact) = &answer.impact {
+        text.push_str(&impact.summary(answer.model, answer.deadlocks.as_ref()));
     }
     text.push('\n');
     if let Some(witness) = &answer.witness {
@@ -121,6 +119,7 @@ fn help(answer: &C11Robustness, witness: &C11Witness) -> String {
             "  The access is in a loop that only waits. Reading a stale value there does no harm: write `{}` instead, or ask with --auto-wait.\n",
             waiting.became
         ),
+        None if answer.impact.as_ref().is_some_and(Impact::is_harmless) => String::new(),
         None => remedies(answer, witness),
     }
 }

@@ -5,6 +5,7 @@ mod cover;
 mod deadlocks;
 mod fence;
 mod herd;
+mod impact;
 mod numbers;
 mod overview;
 mod race;
@@ -105,6 +106,9 @@ impl Answer {
                 answer.diagnostics.iter().map(line).collect()
             }
         };
+        if let Some((found, model, asked, on_property)) = self.judged() {
+            text.push_str(&style.fitted(impact::impact(found, model, asked, on_property, style)));
+        }
         if let Some(found) = self.deadlocks() {
             text.push_str(&style.fitted(deadlocks::deadlocks(found, self.model(), style)));
         }

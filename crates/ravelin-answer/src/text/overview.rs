@@ -1,7 +1,7 @@
 //! Answers of `check` side by side: one line per file, one column per model.
 
 use super::TextTable;
-use crate::{Answer, Verdict};
+use crate::{Answer, Impact, Verdict};
 use ravelin_program::Model;
 
 /// The verdicts of several files under several models.
@@ -15,7 +15,13 @@ impl Overview {
     pub fn add(&mut self, answer: &Answer) {
         if let Some(model) = answer.model() {
             let deadlock = answer.deadlocks().is_some_and(|deadlocks| deadlocks.witness.is_some());
-            let word = word(answer).to_owned() + if deadlock { ", deadlock" } else { "" };
+            let impact = answer.impact();
+            let word = match deadlock {
+                true => format!("{}, deadlock", word(answer)),
+                false if impact.is_some_and(|impact| impact.witness.is_some()) => format!("{}, wrong", word(answer)),
+                false if impact.is_some_and(Impact::is_harmless) => format!("{}, harmless", word(answer)),
+                false => word(answer).to_owned(),
+            };
             self.answers.push((answer.file().to_owned(), model, word));
         }
     }
@@ -45,11 +51,13 @@ fn word(answer: &Answer) -> &'static str {
         (Answer::None(_), None) => "does not apply",
         (Answer::C11Robustness(answer), _) if answer.race.is_some() => "data race",
         (Answer::Reachability(answer), _) => answer.word(),
+        (Answer::Robustness(answer), _) => answer.robust().on_robustness(),
+        (Answer::C11Robustness(answer), _) => answer.robust().on_robustness(),
         (_, None | Some(Verdict::Unknown)) => "unknown",
         (Answer::TriangularRaces(_), Some(Verdict::Holds)) => "free",
         (Answer::TriangularRaces(_), Some(Verdict::Violated)) => "race",
-        (_, Some(Verdict::Holds)) => "robust",
-        (_, Some(Verdict::Violated)) => "not robust",
+        (_, Some(Verdict::Holds)) => "holds",
+        (_, Some(Verdict::Violated)) => "violated",
     }
 }
 

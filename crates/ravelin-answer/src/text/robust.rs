@@ -5,28 +5,30 @@ use super::numbers::{counted, grouped};
 use super::run::steps;
 use super::table::TextTable;
 use super::threads::{behind_verdict, lines};
-use crate::{Attack, AttackWitness, Fate, InfeasibilityReason, OvertakingAccess, Robustness, SourcePlace, Verdict};
+use crate::{Attack, AttackWitness, Fate, Impact, InfeasibilityReason, OvertakingAccess, Robustness, SourcePlace, Verdict};
 use std::fmt::Write;
 
 /// The answer to `check`.
 pub fn robustness(answer: &Robustness, style: Style) -> String {
-    let word = match answer.verdict {
-        Verdict::Holds => "robust",
-        Verdict::Violated => "not robust",
-        Verdict::Unknown => "unknown",
-    };
-    let mut text = format!("{} under {}: {}", answer.file, answer.model, style.word(answer.verdict, word));
+    let robust = answer.robust();
+    let word = style.word(answer.verdict, robust.on_robustness());
+    let mut text = format!("{} under {}: {word}", answer.file, answer.model);
     if let Some(found) = &answer.any_number {
-        text.push_str(&behind_verdict(found, answer.verdict));
+        text.push_str(&behind_verdict(found, robust));
+    }
+    if let Some(impact) = &answer.impact {
+        text.push_str(&impact.summary(answer.model, answer.deadlocks.as_ref()));
     }
     if let Some(witness) = &answer.witness {
         text.push('\n');
         text.push_str(&attack_witness(witness, style));
-        text.push_str(&remedy(answer, witness));
+        if !answer.impact.as_ref().is_some_and(Impact::is_harmless) {
+            text.push_str(&remedy(answer, witness));
+        }
         if let Some(limit) = &answer.limit {
             let _ = writeln!(text, "  Not every attack was settled: {limit}.");
         }
-    } else if answer.verdict == Verdict::Unknown {
+    } else if robust == Verdict::Unknown {
         text.push_str(&why_unknown(answer));
     } else {
         text.push('\n');

@@ -5,7 +5,7 @@ use super::format::{Fingerprints, Notification, ResultKind, SarifFix, SarifLevel
 use super::{STATIC, fixes, flow, numbered, physical, place};
 use ravelin_answer::{
     Answer, AnyNumber, AttackWitness, C11Race, C11Robustness, C11Witness, DeadlockVerdict, Diagnostic, Event,
-    FenceOutcome, FencePurpose, Fences, Instance, Limit, NoAnswer, NoVerdict, OvertakingAccess, Reachability,
+    FenceOutcome, FencePurpose, Fences, Impact, Instance, Limit, NoAnswer, NoVerdict, OvertakingAccess, Reachability,
     Robustness, RunStep, RunWitness, Severity, SourcePlace, TriangularRace, TriangularRaces, TroubleKind, Verdict,
     Violation, WaitingThread,
 };
@@ -27,7 +27,10 @@ pub(super) fn results(answer: &Answer) -> Vec<SarifResult> {
         Answer::Sanitizer(_) | Answer::FixTrial(_) => None,
     };
     let deadlock = answer.deadlocks().and_then(|found| found.witness.as_ref()).map(|witness| run(witness, ""));
-    finding.into_iter().chain(deadlock).chain(stops(answer)).map(|found| found.result(answer.file())).collect()
+    let wrong = answer.impact().and_then(|found| found.witness.as_ref()).map(|witness| run(witness, ""));
+    // What stops threads under sc is listed in any case.
+    let wrong = wrong.filter(|_| !answer.stops().is_some_and(|stops| !stops.found.is_empty()));
+    finding.into_iter().chain(wrong).chain(deadlock).chain(stops(answer)).map(|found| found.result(answer.file())).collect()
 }
 
 /// What is wrong with a program that could not be read or analysed.
@@ -51,6 +54,8 @@ struct ResultDraft {
     related: Vec<Remark>,
     flow: Option<(Vec<RunStep>, String)>,
     fix: Option<SarifFix>,
+    /// It is known to do no harm.
+    harmless: bool,
 }
 
 /// A place with a message.
@@ -82,12 +87,14 @@ impl ResultDraft {
             related: Vec::new(),
             flow: None,
             fix: None,
+            harmless: false,
         }
     }
 
     fn result(self, file: &str) -> SarifResult {
         let rule_index = STATIC.iter().position(|rule| rule.id == self.rule);
         let level = match (self.kind, rule_index) {
+            (ResultKind::Fail, _) if self.harmless => SarifLevel::Note,
             (ResultKind::Fail, Some(index)) => STATIC[index].level,
             _ => SarifLevel::None,
         };
@@ -189,7 +196,20 @@ fn robustness(answer: &Robustness) -> ResultDraft {
     };
     let with = with(answer.any_number.as_ref().and_then(|found| found.instance.as_ref()));
     let found = answer.witness.as_ref().map(|witness| attack(rule, witness, &with));
-    judged(rule, model, &format!("robust against {model}{every}"), answer.verdict, why, found)
+    let found = found.map(|found| graded(found, answer.impact.as_ref(), model));
+    judged(rule, model, &format!("robust against {model}{every}"), answer.robust(), why, found)
+}
+
+/// A violation of robustness that is known to do no harm is a note, and says why.
+fn graded(found: ResultDraft, impact: Option<&Impact>, model: Model) -> ResultDraft {
+    match impact.filter(|impact| impact.is_harmless()) {
+        Some(impact) => {
+            let summary = impact.summary(model, None);
+            let summary = summary.strip_prefix(", but ").unwrap_or(&summary);
+            ResultDraft { harmless: true, message: format!("{} This is {summary}.", found.message), ..found }
+        }
+        None => found,
+    }
 }
 
 fn robustness_rule(model: Model) -> &'static str {
@@ -211,7 +231,8 @@ fn c11_robustness(answer: &C11Robustness) -> ResultDraft {
     let why = answer.limit.as_ref().map(stopped).unwrap_or_default();
     let found = answer.witness.as_ref().map(|witness| stale(model, witness));
     let found = found.or_else(|| answer.race.as_ref().map(|found| data_race(model, found)));
-    judged("stale-access", model, &format!("robust against {model}"), answer.verdict, why, found)
+    let found = found.map(|found| graded(found, answer.impact.as_ref(), model));
+    judged("stale-access", model, &format!("robust against {model}"), answer.robust(), why, found)
 }
 
 fn reachability(answer: &Reachability) -> ResultDraft {

@@ -5,14 +5,14 @@ use super::facts::{explored, fact, statistics};
 use super::{Graph, Story, Verdict, number_of_threads};
 use ravelin_answer::text::{counted, grouped};
 use ravelin_answer::{
-    AttackWitness, C11Robustness, Deadlocks, Fate, InfeasibilityReason, OvertakingAccess, Remedy, Robustness,
+    Answer, AttackWitness, C11Robustness, Deadlocks, Fate, Impact, InfeasibilityReason, OvertakingAccess, Remedy, Robustness,
     TriangularRaces, WaitingLoop,
 };
 use ravelin_program::Model;
 
 pub fn robustness(answer: &Robustness) -> Story {
     let (file, model) = (&answer.file, &answer.model);
-    let verdict = Verdict::from(answer.verdict);
+    let verdict = Verdict::from(answer.robust());
     let (threads, note) = number_of_threads(answer.any_number.as_ref(), verdict);
     let (word, sentence) = match verdict {
         Verdict::Holds => (
@@ -42,7 +42,9 @@ pub fn robustness(answer: &Robustness) -> Story {
     };
     let mut notes: Vec<String> = Vec::new();
     if let Some(witness) = &answer.witness {
-        notes.push(remedy(witness, answer));
+        if !answer.impact.as_ref().is_some_and(Impact::is_harmless) {
+            notes.push(remedy(witness, answer));
+        }
         if let Some(limit) = &answer.limit {
             notes.push(format!("Not every attack was settled: {}.", limit));
         }
@@ -72,6 +74,26 @@ pub fn robustness(answer: &Robustness) -> Story {
         demonstration: answer.witness.as_ref().map(|witness| of_attack(witness)),
         statistics,
         ..Story::default()
+    }
+}
+
+/// Whether it matters: behind the word, as the first note, and as the verdict if another property was asked about. The
+/// run that violates a goal is shown if there is no other.
+pub fn add_impact(answer: &Answer, story: &mut Story) {
+    let (Some(impact), Some(model)) = (answer.impact(), answer.model()) else { return };
+    story.verdict = answer.verdict().map_or(story.verdict, Verdict::from);
+    let summary = impact.summary(model, answer.deadlocks());
+    if let Some(summary) = summary.strip_prefix(", ") {
+        story.word = match (&impact.witness, impact.is_harmless()) {
+            (None, true) => format!("{}, but harmless", story.word),
+            _ => format!("{}, and wrong", story.word),
+        };
+        let summary = summary.trim_start_matches("but ").trim_start_matches("and ");
+        story.notes.insert(0, format!("{} is {summary}.", story.file));
+    }
+    story.notes.extend(impact.advice(model).into_iter().chain(impact.open(model)));
+    if let Some(witness) = &impact.witness {
+        story.demonstration.get_or_insert_with(|| of_run(witness));
     }
 }
 
@@ -141,7 +163,7 @@ pub fn triangular_races(answer: &TriangularRaces) -> Story {
 
 pub fn c11_robustness(answer: &C11Robustness) -> Story {
     let (file, model) = (&answer.file, &answer.model);
-    let verdict = Verdict::from(answer.verdict);
+    let verdict = Verdict::from(answer.robust());
     let mut notes = Vec::new();
     let (word, sentence) = match verdict {
         Verdict::Holds => (
@@ -167,6 +189,7 @@ pub fn c11_robustness(answer: &C11Robustness) -> Story {
         (None, None) => None,
     };
     let remedy = answer.witness.as_ref().and_then(|witness| witness.remedy.as_ref());
+    let remedy = remedy.filter(|_| !answer.impact.as_ref().is_some_and(Impact::is_harmless));
     if let (Some(graph), Some(remedy)) = (demonstration.as_ref().and_then(|told| told.graph.as_ref()), remedy) {
         notes.extend(forbidding(graph, remedy));
     }

@@ -177,6 +177,7 @@ pub fn stories(document: &answer::Document) -> Result<Document, StoryError> {
             }
         };
         story.command = command.clone();
+        check::add_impact(answer, &mut story);
         if let Some(deadlocks) = answer.deadlocks() {
             check::add_deadlocks(deadlocks, answer.model(), &mut story);
         }

@@ -32,6 +32,7 @@ pub fn c11_robustness(
         statistics: (&found.statistics).into(),
         stops: None,
         deadlocks: None,
+        impact: None,
     }
 }
 

@@ -38,6 +38,7 @@ pub fn robustness(file: &str, program: &Program, found: &analysis::RobustnessAns
         any_number: found.any_number.as_deref().map(any_number),
         stops: None,
         deadlocks: None,
+        impact: None,
     }
 }
 

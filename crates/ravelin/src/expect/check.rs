@@ -1,7 +1,6 @@
 //! Expected answers of `check`, in headers and tables, and the actual ones in the same words.
 
 use super::table::ExpectationTable;
-use crate::check::word;
 use ravelin_answer::{Answer, Property, Verdict};
 use ravelin_frontend::Expectation;
 use ravelin_program::Model;
@@ -11,6 +10,8 @@ use std::path::Path;
 pub fn part(property: Property) -> &'static str {
     match property {
         Property::Robust => "check",
+        Property::Observational => "observational",
+        Property::Safe => "safe",
         Property::Trf => "trf",
     }
 }
@@ -26,9 +27,11 @@ pub fn expected(
     let mut pending = 0;
     for header in headers.iter().filter(|header| !header.pending) {
         match header.options.iter().find(|(key, _)| key == "property").map(|(_, value)| value.as_str()) {
-            None | Some("robust") => expected.push((Property::Robust, header.answer.clone())),
-            Some("trf") => expected.push((Property::Trf, header.answer.clone())),
-            Some(_) => pending += 1,
+            None => expected.push((Property::Robust, header.answer.clone())),
+            Some(name) => match Property::ALL.into_iter().find(|property| property.name() == name) {
+                Some(property) => expected.push((property, header.answer.clone())),
+                None => pending += 1,
+            },
         }
     }
     for table in tables {
@@ -61,16 +64,28 @@ pub fn expected(
     (expected, pending)
 }
 
-/// The actual answer, in the words of the expected one.
-pub fn answer_word(answer: &Answer, expected: &str) -> &'static str {
-    match answer {
-        Answer::TriangularRaces(answer) => match answer.verdict {
-            Verdict::Holds => "free",
-            Verdict::Violated => "race",
-            Verdict::Unknown => "unknown",
-        },
+/// The actual answer, in the words of the expected one. Of a program that is not robust, a grade may be expected as well:
+/// `not robust, goals hold`.
+pub fn answer_word(property: Property, answer: &Answer, expected: &str) -> String {
+    let verdict = answer.verdict().unwrap_or(Verdict::Unknown);
+    let word = match (property, answer, verdict) {
+        (Property::Trf, _, Verdict::Holds) => "free",
+        (Property::Trf, _, Verdict::Violated) => "race",
         // A program with a race is not robust; `race` distinguishes the two.
-        Answer::C11Robustness(answer) if answer.race.is_some() && expected != "not robust" => "race",
-        answer => word(answer.verdict().unwrap_or(Verdict::Unknown)),
+        (_, Answer::C11Robustness(answer), _) if answer.race.is_some() && expected != "not robust" => "race",
+        // What is not robust cannot be proved to be.
+        (Property::Observational, _, Verdict::Unknown) if expected != "not robust" => "not proved",
+        (Property::Observational, _, Verdict::Unknown) => "not robust",
+        (Property::Safe, _, verdict) => verdict.name(),
+        (_, _, verdict) => verdict.on_robustness(),
+    };
+    match answer.impact().and_then(|impact| impact.grade) {
+        Some(grade) if expects_grade(expected) => format!("{word}, {}", grade.name()),
+        _ => word.to_owned(),
     }
+}
+
+/// Whether an expected answer has a grade.
+pub fn expects_grade(expected: &str) -> bool {
+    expected.contains(", ")
 }

@@ -202,19 +202,21 @@ impl ModelComparison<'_> {
         let (expected, pending) = check::expected(&self.headers, self.comparing.tables, self.path, self.model);
         self.compared.pending += pending;
         // A property that is expected several times is checked once.
-        for property in [Property::Robust, Property::Trf] {
+        for property in Property::ALL {
             let these: Vec<&String> = expected.iter().filter(|(of, _)| *of == property).map(|(_, text)| text).collect();
             // Triangular races refer to tso.
             if these.is_empty() || property == Property::Trf && self.model != Model::Tso {
                 continue;
             }
             let question = crate::check(self.program).model(self.model).property(property).engine(engine);
-            let question =
-                question.seq_cst(seq_cst).races(races).stops(false).deadlocks(false).budget(self.comparing.budget);
+            let graded = these.iter().any(|expected| check::expects_grade(expected));
+            // Deadlocks are a part of grades and of safety.
+            let question = question.seq_cst(seq_cst).races(races).stops(false).impact(graded);
+            let question = question.deadlocks(graded || property == Property::Safe).budget(self.comparing.budget);
             let answer = question.run()?;
             for expected in these {
-                let found = check::answer_word(&answer, expected);
-                self.add(check::part(property), expected.clone(), found.to_owned());
+                let found = check::answer_word(property, &answer, expected);
+                self.add(check::part(property), expected.clone(), found);
             }
         }
         Ok(())

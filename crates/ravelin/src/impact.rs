@@ -1,0 +1,230 @@
+//! What accompanies answers of `check`: whether it matters that a program is not robust.
+//!
+//! A violation of robustness is an execution that sequential consistency does not have. Its grade says what that does to
+//! the program. From the mildest, each claim is about *all* violations of the program:
+//!
+//! 1. *rejoins*: with loops that only wait rewritten to instructions that wait, the program is robust. So a stale value
+//!    causes one more iteration of such a loop, and nothing else.
+//! 2. *unobserved*: that program is observationally robust (Margalit and Lahav, POPL 2021). tso allows less than
+//!    release/acquire, and pso less than RC20 with relaxed accesses, so a proof for these holds there as well.
+//! 3. *goals hold* and *wrong*: reachability under the model says so.
+//!
+//! In the first two cases goals hold exactly if they hold under sc, unless they speak of registers inside such loops. Each
+//! search has a limit of its own, so that an answer of `check` is not much slower for it. `--property safe` asks without
+//! one.
+
+use crate::answers;
+use crate::error::Error;
+use crate::program::Program;
+use ravelin_analysis::AnalysisError;
+use ravelin_analysis::c11::{C11Question, SpinLoop, c11_robustness, with_waits};
+use ravelin_analysis::reachability::{ReachEngine, ReachabilityAnswer, ReachabilityQuestion, answer as reach};
+use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
+use ravelin_analysis::witness::Witness;
+use ravelin_answer::{Answer, DeadlockVerdict, Grade, Impact, Property, Verdict};
+use ravelin_explore::{Budget, Watch};
+use ravelin_machine::may_stop;
+use ravelin_program::{GoalKind, Instruction, Model, Observable, SeqCstReading};
+use std::time::Instant;
+
+/// States of each search, unless the property is about goals.
+const MOST_STATES: u64 = 200_000;
+
+/// The question that an answer is about.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub program: &'a Program,
+    pub model: Model,
+    pub property: Property,
+    pub races: bool,
+    pub seq_cst: SeqCstReading,
+    pub budget: Budget<'a>,
+    pub start: Instant,
+}
+
+/// Adds whether it matters to an answer about robustness, within the rest of the budget, and the verdict on the property
+/// that was asked about. Instances of a program with any number of threads are not examined.
+pub(crate) fn add_impact(asked: &Asked, answer: &mut Answer) -> Result<(), Error> {
+    let Asked { program, property, budget, start, .. } = *asked;
+    // Of several processes that find the same answer, one reports it.
+    let is_other = budget.storage.peers.is_some_and(|peers| peers.number() != 0);
+    let is_spent = budget.spent(start, answer.states()).is_some();
+    if property == Property::Robust && (program.is_parameterised() || is_other || is_spent) {
+        return Ok(());
+    }
+    let robust = answer.verdict().unwrap_or(Verdict::Unknown);
+    let has_race = matches!(answer, Answer::C11Robustness(answer) if answer.race.is_some());
+    let mut assessment = Assessment { asked, states: answer.states() };
+    let found = match has_race || program.is_parameterised() || is_spent {
+        true => Impact { robust, ..unsettled(program, robust) },
+        false => assessment.impact(robust, answer)?,
+    };
+    let on_property = match property {
+        Property::Robust | Property::Trf => robust,
+        _ if has_race => Verdict::Violated,
+        Property::Observational => match found.grade {
+            _ if robust == Verdict::Holds => Verdict::Holds,
+            Some(Grade::Rejoins | Grade::Unobserved) => Verdict::Holds,
+            _ => Verdict::Unknown,
+        },
+        Property::Safe => safe(&found, answer),
+    };
+    answer.set_impact(found, property, on_property);
+    Ok(())
+}
+
+/// Goals and deadlocks under the model together.
+fn safe(found: &Impact, answer: &Answer) -> Verdict {
+    let deadlocks = answer.deadlocks().map_or(DeadlockVerdict::NotAsked, |deadlocks| deadlocks.model);
+    match (found.model, deadlocks) {
+        (Verdict::Violated, _) | (_, DeadlockVerdict::Found) => Verdict::Violated,
+        (Verdict::Holds, DeadlockVerdict::None | DeadlockVerdict::NotAsked) => Verdict::Holds,
+        _ => Verdict::Unknown,
+    }
+}
+
+fn unsettled(program: &Program, robust: Verdict) -> Impact {
+    Impact {
+        robust,
+        grade: None,
+        stated: stated(&program.program),
+        sc: Verdict::Unknown,
+        model: Verdict::Unknown,
+        repeated: Vec::new(),
+        unused: Vec::new(),
+        witness: None,
+    }
+}
+
+/// Goals and assertions. An `exists` is a question.
+fn stated(program: &ravelin_program::Program) -> usize {
+    let instructions = program.threads.iter().flat_map(|thread| &thread.transitions).map(|step| &step.instruction);
+    let assertions = instructions.filter(|instruction| matches!(instruction, Instruction::Assert(_))).count();
+    program.goals.iter().filter(|goal| goal.kind != GoalKind::Exists).count() + assertions
+}
+
+/// The searches, and how many states they took.
+struct Assessment<'a> {
+    asked: &'a Asked<'a>,
+    states: u64,
+}
+
+impl Assessment<'_> {
+    fn impact(&mut self, robust: Verdict, answer: &Answer) -> Result<Impact, Error> {
+        let Asked { program, model, .. } = *self.asked;
+        let mut found = unsettled(program, robust);
+        let under_sc = self.goals(Model::Sc)?;
+        found.sc = under_sc.0;
+        found.witness = under_sc.1.as_ref().map(|witness| Box::new(answers::witness(witness)));
+        let (grade, sees_inside) = match robust {
+            Verdict::Violated => self.mild(&mut found)?,
+            _ => (None, false),
+        };
+        let is_sc = robust == Verdict::Holds || grade.is_some() && !sees_inside;
+        found.model = match found.sc {
+            // A run under sc is one under every other model.
+            Verdict::Violated => Verdict::Violated,
+            sc if is_sc => sc,
+            _ => {
+                let (verdict, witness) = self.goals(model)?;
+                found.witness = witness.as_ref().map(|witness| Box::new(answers::witness(witness)));
+                verdict
+            }
+        };
+        let deadlock = answer.deadlocks().is_some_and(|deadlocks| deadlocks.witness.is_some());
+        found.grade = (robust == Verdict::Violated).then_some(match (grade, found.model) {
+            (Some(grade), _) if !deadlock => grade,
+            (_, Verdict::Violated) => Grade::Wrong,
+            _ if deadlock => Grade::Wrong,
+            (_, Verdict::Holds) if found.stated > 0 => Grade::GoalsHold,
+            _ => Grade::Open,
+        });
+        Ok(found)
+    }
+
+    /// The budget of one more search.
+    fn left(&self) -> Budget<'_> {
+        let budget = self.asked.budget.child(self.asked.start, self.states).silent().in_memory();
+        if self.asked.property == Property::Safe { budget } else { budget.at_most(MOST_STATES) }
+    }
+
+    fn is_spent(&self) -> bool {
+        self.asked.budget.spent(self.asked.start, self.states).is_some()
+    }
+
+    /// Whether goals and assertions hold, and nothing faults, under a model.
+    fn goals(&mut self, model: Model) -> Result<(Verdict, Option<Witness>), Error> {
+        let program = &self.asked.program.program;
+        if let (Model::Sc, Some(known)) = (model, self.asked.program.goals.get()) {
+            return Ok(known.clone());
+        }
+        if self.is_spent() {
+            return Ok((Verdict::Unknown, None));
+        }
+        let watch = Watch::new(self.left(), "looking for assertions and faults");
+        if stated(program) == 0 && !may_stop(program, &watch).unwrap_or(true) {
+            return Ok((Verdict::Holds, None));
+        }
+        let goals = program.goals.iter().filter(|goal| goal.kind != GoalKind::Exists).cloned().collect();
+        let program = ravelin_program::Program { goals, ..program.clone() };
+        let question =
+            ReachabilityQuestion { deadlocks: false, budget: self.left(), ..ReachabilityQuestion::new(model) };
+        let found = match reach(&program, &question, ReachEngine::Auto) {
+            Ok(found) => found.reachability,
+            Err(AnalysisError::Internal(error)) => return Err(AnalysisError::Internal(error).into()),
+            // The program has no meaning for this search, or a limit was hit.
+            Err(_) => return Ok((Verdict::Unknown, None)),
+        };
+        let ReachabilityAnswer { verdict, witness, statistics, .. } = found;
+        self.states += statistics.states;
+        if model == Model::Sc && verdict != Verdict::Unknown {
+            return Ok(self.asked.program.goals.get_or_init(|| (verdict, witness)).clone());
+        }
+        Ok((verdict, witness))
+    }
+
+    /// Whether all violations are mild, and whether goals can see what is inside the loops in which they are.
+    fn mild(&mut self, found: &mut Impact) -> Result<(Option<Grade>, bool), Error> {
+        let program = &self.asked.program.program;
+        let watch = Watch::new(self.left(), "looking for loops that wait");
+        let Ok((waiting, spins)) = with_waits(program, &watch) else { return Ok((None, false)) };
+        if spins.is_empty() || !self.is_robust(&waiting)? {
+            return Ok((None, false));
+        }
+        found.repeated = spins.iter().filter_map(|spin| Some(spin.position?.line)).collect();
+        Ok((Some(Grade::Rejoins), sees_inside(program, &spins)))
+    }
+
+    fn is_robust(&mut self, program: &ravelin_program::Program) -> Result<bool, Error> {
+        let Asked { model, races, seq_cst, .. } = *self.asked;
+        if self.is_spent() {
+            return Ok(false);
+        }
+        let found = if model.is_c11() {
+            let question = C11Question { seq_cst, races, budget: self.left(), ..C11Question::new(model) };
+            c11_robustness(program, &question).map(|found| (found.verdict, found.statistics.states))
+        } else {
+            let question = RobustnessQuestion { budget: self.left(), ..RobustnessQuestion::new(model) };
+            robustness(program, &question).map(|found| (found.verdict, found.explored.states))
+        };
+        match found {
+            Ok((verdict, states)) => {
+                self.states += states;
+                Ok(verdict == Verdict::Holds)
+            }
+            Err(AnalysisError::Internal(error)) => Err(AnalysisError::Internal(error).into()),
+            Err(_) => Ok(false),
+        }
+    }
+}
+
+/// A goal may speak of a register that such a loop reads into: those of its thread.
+fn sees_inside(program: &ravelin_program::Program, spins: &[SpinLoop]) -> bool {
+    let mut sees = false;
+    for goal in program.goals.iter().filter(|goal| goal.kind != GoalKind::Exists) {
+        goal.condition.for_each_atom(&mut |seen| {
+            sees |= matches!(seen, Observable::Register(thread, _) if spins.iter().any(|spin| spin.thread == *thread));
+        });
+    }
+    sees
+}
