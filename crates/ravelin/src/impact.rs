@@ -9,9 +9,9 @@
 //!    release/acquire, and pso less than RC20 with relaxed accesses, so a proof for these holds there as well.
 //! 3. *goals hold* and *wrong*: reachability under the model says so.
 //!
-//! In the first two cases goals hold exactly if they hold under sc, unless they speak of registers inside such loops. Each
-//! search has a limit of its own, so that an answer of `check` is not much slower for it. `--property safe` asks without
-//! one.
+//! In the first two cases goals hold exactly if they hold under sc, unless they speak of registers inside such loops. The
+//! searches have limits of their own, so that an answer of `check` is not much slower for them. `--property safe` asks
+//! without these.
 
 use crate::answers;
 use crate::error::Error;
@@ -25,10 +25,12 @@ use ravelin_answer::{Answer, DeadlockVerdict, Grade, Impact, Property, Verdict};
 use ravelin_explore::{Budget, Watch};
 use ravelin_machine::may_stop;
 use ravelin_program::{GoalKind, Instruction, Model, Observable, SeqCstReading};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// States of each search, unless the property is about goals.
+/// States of each search, and time of all of them, unless the property is about goals. Under ra and rc20 states grow with
+/// the number of messages, so states alone would not be a limit.
 const MOST_STATES: u64 = 200_000;
+const MOST_TIME: Duration = Duration::from_secs(1);
 
 /// The question that an answer is about.
 #[derive(Clone, Copy)]
@@ -54,7 +56,7 @@ pub(crate) fn add_impact(asked: &Asked, answer: &mut Answer) -> Result<(), Error
     }
     let robust = answer.verdict().unwrap_or(Verdict::Unknown);
     let has_race = matches!(answer, Answer::C11Robustness(answer) if answer.race.is_some());
-    let mut assessment = Assessment { asked, states: answer.states() };
+    let mut assessment = Assessment { asked, states: answer.states(), begin: Instant::now() };
     let found = match has_race || program.is_parameterised() || is_spent {
         true => Impact { robust, ..unsettled(program, robust) },
         false => assessment.impact(robust, answer)?,
@@ -107,6 +109,7 @@ fn stated(program: &ravelin_program::Program) -> usize {
 struct Assessment<'a> {
     asked: &'a Asked<'a>,
     states: u64,
+    begin: Instant,
 }
 
 impl Assessment<'_> {
@@ -145,11 +148,21 @@ impl Assessment<'_> {
     /// The budget of one more search.
     fn left(&self) -> Budget<'_> {
         let budget = self.asked.budget.child(self.asked.start, self.states).silent().in_memory();
-        if self.asked.property == Property::Safe { budget } else { budget.at_most(MOST_STATES) }
+        if self.is_patient() {
+            return budget;
+        }
+        let time = MOST_TIME.saturating_sub(self.begin.elapsed());
+        budget.at_most(MOST_STATES).time(budget.limits.time.map_or(time, |given| given.min(time)))
+    }
+
+    /// The question is about goals.
+    fn is_patient(&self) -> bool {
+        self.asked.property == Property::Safe
     }
 
     fn is_spent(&self) -> bool {
         self.asked.budget.spent(self.asked.start, self.states).is_some()
+            || !self.is_patient() && self.begin.elapsed() >= MOST_TIME
     }
 
     /// Whether goals and assertions hold, and nothing faults, under a model.
