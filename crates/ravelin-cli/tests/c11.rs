@@ -51,7 +51,7 @@ fn several_models_are_compared_in_one_table() {
         .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
         .collect();
     assert_eq!(lines[2], ["tso", "pso", "ra", "rc20"]);
-    assert_eq!(lines[1], ["examples/mp.rav", "robust", "not robust", "robust", "not robust"]);
+    assert_eq!(lines[1], ["examples/mp.rav", "robust", "not robust, wrong", "robust", "not robust, wrong"]);
     assert_eq!(lines[0][0], "examples/sb-fenced.rav");
 }
 

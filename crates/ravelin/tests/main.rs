@@ -1,4 +1,6 @@
-//! The library as others use it: answers that are written and read back, and a package outside of the workspace.
+//! The library as others use it: answers that are written and read back, a package outside of the workspace, and grades
+//! that other questions confirm.
 
+mod grades;
 mod outside;
 mod round_trip;

@@ -67,7 +67,7 @@ impl Impact {
                 Some("Nothing has to change: --auto-wait reads such loops as `wait`, which is what they mean.".to_owned())
             }
             Grade::Unobserved | Grade::GoalsHold => Some(format!(
-                "Nothing has to change for that. `ravelin fence --model {model}` finds the cheapest changes that make it robust."
+                "Nothing has to change for that; `ravelin fence --model {model}` finds the cheapest changes that make it robust all the same."
             )),
             Grade::Wrong if self.sc != Verdict::Violated => Some(format!(
                 "`ravelin fence --model {model} --for safety` finds the cheapest changes with which all goals hold."

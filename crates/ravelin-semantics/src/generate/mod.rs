@@ -21,10 +21,10 @@ mod parts;
 mod random;
 mod shrink;
 
+pub use random::Random;
 pub use shrink::shrink;
 
 use body::{Body, VariableChoice};
-use random::Random;
 use ravelin_program::{
     Arithmetic, Domain, Escape, InitialValue, LocId, Order, Program, ProgramBuilder, ThreadBuilder, Variable,
 };

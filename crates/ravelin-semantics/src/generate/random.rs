@@ -2,7 +2,7 @@
 
 /// A stream of numbers that a seed determines.
 #[derive(Clone, Debug)]
-pub(super) struct Random {
+pub struct Random {
     state: u64,
 }
 
