@@ -27,9 +27,12 @@ pub(super) fn results(answer: &Answer) -> Vec<SarifResult> {
         Answer::Sanitizer(_) | Answer::FixTrial(_) => None,
     };
     let deadlock = answer.deadlocks().and_then(|found| found.witness.as_ref()).map(|witness| run(witness, ""));
-    let wrong = answer.impact().and_then(|found| found.witness.as_ref()).map(|witness| run(witness, ""));
-    // What stops threads under sc is listed in any case.
-    let wrong = wrong.filter(|_| !answer.stops().is_some_and(|stops| !stops.found.is_empty()));
+    // What stops threads under sc is listed by itself.
+    let is_stop = |witness: &RunWitness| {
+        witness.model == Model::Sc && matches!(witness.violation, Violation::Assert { .. } | Violation::Fault { .. })
+    };
+    let wrong = answer.impact().and_then(|found| found.witness.as_ref());
+    let wrong = wrong.filter(|witness| !is_stop(witness)).map(|witness| run(witness, ""));
     finding.into_iter().chain(wrong).chain(deadlock).chain(stops(answer)).map(|found| found.result(answer.file())).collect()
 }
 
