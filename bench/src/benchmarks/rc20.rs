@@ -43,7 +43,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     println!("# What robustness against release/acquire and RC20 costs\n");
     println!(
         "{} Processor time of {} workers, the median of {} runs; a search is stopped after {} s and then not repeated. Data races are looked \
-         for, seq_cst accesses read both ways, every answer is exact.\n",
+         for, seq_cst accesses are read as in RC11, every answer is exact.\n",
         made_by(),
         arguments.workers,
         arguments.repetitions,

@@ -12,6 +12,7 @@ mod c11_reach_random;
 mod c11_repair_claims;
 mod c11_repair_random;
 mod c11_safety_claims;
+mod c11_seq_cst;
 mod c11_spin;
 mod deadlocks_random;
 mod dual_certificate;

@@ -23,7 +23,7 @@ pub struct Fences {
     pub wanted: WantedSets,
     /// Goals of the program.
     pub goals: usize,
-    /// Under rc20 the reading of seq_cst accesses, or null.
+    /// Under rc20, for programs with seq_cst accesses, how these were to be read; else null.
     pub seq_cst: Option<SeqCstReading>,
     /// What was found.
     pub outcome: FenceOutcome,

@@ -182,9 +182,11 @@ pub struct C11Robustness {
     pub property: Property,
     /// On the property, and on data races if they were searched for.
     pub verdict: Verdict,
-    /// The reading of seq_cst accesses that the answer uses; null if there are none.
+    /// How seq_cst accesses were to be read; null if there are none.
     pub seq_cst: Option<SeqCstReading>,
-    /// There are seq_cst accesses, so violations of RC11 may be missed.
+    /// What the answer rests on, as far as seq_cst accesses are concerned; null if there are none, and if a limit was hit first.
+    pub seq_cst_basis: Option<SeqCstBasis>,
+    /// Nothing was found, but seq_cst accesses are the reason that there may be something all the same.
     pub may_miss_violations: bool,
     /// A stale access.
     pub witness: Option<Box<C11Witness>>,
@@ -220,6 +222,53 @@ impl C11Robustness {
         let witness = self.witness.as_ref()?;
         let line = witness.events.get(witness.access)?.position?.line;
         self.waiting_loops.iter().find(|waiting| waiting.line == Some(line))
+    }
+}
+
+/// What an answer about a program with seq_cst accesses rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SeqCstBasis {
+    /// Holds: the search allows all that RC11 allows, and found nothing.
+    Search,
+    /// Holds: every graph of an sc run with one stale access was judged by RC11's axioms.
+    AllGraphs,
+    /// Violated: RC11's axioms allow the graph.
+    Graph,
+    /// Violated, for accesses that are release/acquire and no more: RC11's axioms forbid this graph.
+    ReleaseAcquireOnly,
+    /// Unknown: RC11's axioms forbid every violation that was found, and there are too many graphs to judge all of them.
+    Open,
+    /// Unknown: nothing was found with a reading that finds only some violations.
+    ReadingOnly,
+}
+
+impl SeqCstBasis {
+    /// Violations may have been missed.
+    pub fn is_open(self) -> bool {
+        matches!(self, SeqCstBasis::Open | SeqCstBasis::ReadingOnly)
+    }
+
+    /// What it means, in one sentence.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            SeqCstBasis::Search => "This is proved for RC11, whose order of seq_cst accesses forbids no less than the search did.",
+            SeqCstBasis::AllGraphs => {
+                "This is proved for RC11: every execution graph of an sc run with one stale access was judged by its axioms."
+            }
+            SeqCstBasis::Graph => "RC11 allows this graph: its axiom about seq_cst accesses was checked.",
+            SeqCstBasis::ReleaseAcquireOnly => {
+                "seq_cst accesses were read as release/acquire ones; RC11's axiom about seq_cst accesses forbids this graph."
+            }
+            SeqCstBasis::Open => {
+                "It is not known because of seq_cst accesses: RC11 forbids every violation that was found, and there are too many \
+                 execution graphs to judge all of them."
+            }
+            SeqCstBasis::ReadingOnly => {
+                "It is not known because of seq_cst accesses: the reading that was asked for finds only some violations of RC11."
+            }
+        }
     }
 }
 

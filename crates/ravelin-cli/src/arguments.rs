@@ -106,9 +106,9 @@ pub struct Check {
     /// Do not look for deadlocks: the program is meant to block
     #[arg(long)]
     pub no_deadlocks: bool,
-    /// rc20: how seq_cst accesses are read: as release/acquire with a hidden seq_cst fence `after` each, `before` each, `both` readings one
-    /// after the other, or `rel-acq` without a fence
-    #[arg(long, value_name = "READING", default_value = "both", value_parser = named(&SeqCstReading::ALL, SeqCstReading::name))]
+    /// rc20: how seq_cst accesses are read: `exact`, as in RC11; for comparison, as release/acquire with a hidden seq_cst fence `after` each,
+    /// `before` each, `both` one after the other (these allow less than RC11), or `rel-acq` without a fence (which allows more)
+    #[arg(long, value_name = "READING", default_value = "exact", value_parser = named(&SeqCstReading::ALL, SeqCstReading::name))]
     pub seq_cst: SeqCstReading,
     /// ra and rc20: rewrite loops that only wait (`while x.load() != 1 {}`) to `wait` and `bcas`, which count only the attempt that succeeds
     #[arg(long)]
@@ -205,7 +205,7 @@ pub struct Fence {
     /// a stronger order of an access cost [default: 4,1]
     #[arg(long, value_name = "STRONG,WEAK", value_parser = parse_weights)]
     pub weights: Option<(u64, u64)>,
-    /// rc20: how seq_cst accesses are read for --for robustness, as in `ravelin check` [default: both]
+    /// rc20: how seq_cst accesses are read for --for robustness, as in `ravelin check` [default: exact]
     #[arg(long, value_name = "READING", value_parser = named(&SeqCstReading::ALL, SeqCstReading::name))]
     pub seq_cst: Option<SeqCstReading>,
     /// ra and rc20: assume that there are no data races

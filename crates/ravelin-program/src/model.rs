@@ -83,15 +83,22 @@ pub enum SeqCstReading {
     /// Release/acquire, with a seq_cst fence before each.
     Before,
     /// The findings of both.
-    #[default]
     Both,
     /// Release/acquire, and nothing else.
     RelAcq,
+    /// As RC11's axioms have them; the other readings are means to find out.
+    #[default]
+    Exact,
 }
 
 impl SeqCstReading {
-    pub const ALL: [SeqCstReading; 4] =
-        [SeqCstReading::After, SeqCstReading::Before, SeqCstReading::Both, SeqCstReading::RelAcq];
+    pub const ALL: [SeqCstReading; 5] = [
+        SeqCstReading::Exact,
+        SeqCstReading::After,
+        SeqCstReading::Before,
+        SeqCstReading::Both,
+        SeqCstReading::RelAcq,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -99,16 +106,7 @@ impl SeqCstReading {
             SeqCstReading::Before => "before",
             SeqCstReading::Both => "both",
             SeqCstReading::RelAcq => "rel-acq",
-        }
-    }
-
-    /// The readings that each need a separate search.
-    pub fn searches(self) -> &'static [SeqCstReading] {
-        match self {
-            SeqCstReading::After => &[SeqCstReading::After],
-            SeqCstReading::Before => &[SeqCstReading::Before],
-            SeqCstReading::Both => &[SeqCstReading::After, SeqCstReading::Before],
-            SeqCstReading::RelAcq => &[SeqCstReading::RelAcq],
+            SeqCstReading::Exact => "exact",
         }
     }
 }

@@ -1,13 +1,14 @@
 //! The question: is a program robust against release/acquire or RC20, and free of data races?
 //!
-//! Seq_cst *accesses* are outside RC20. Each is taken as the release/acquire access with a hidden seq_cst fence behind it, or in front
-//! of it ([`SeqCstReading`]). Neither raises a false alarm against RC11, and neither finds all violations: an answer "holds" for
-//! a program with such accesses is about the reading, which the answer names.
+//! Seq_cst *accesses* are outside RC20; what is known about them is in `seq_cst.rs`.
 
 use super::witness::{C11Race, C11Witness, race, stale};
 use crate::{AnalysisError, InternalError, Verdict};
+use ravelin_answer::SeqCstBasis;
 use ravelin_explore::{Budget, Limit, Options, Statistics, Until};
-use ravelin_machine::monitor::{C11Settings, MonitorError, MonitorFinding, MonitorFindingKind, MonitorSearch, monitor};
+use ravelin_machine::monitor::{
+    C11Settings, MonitorError, MonitorFinding, MonitorFindingKind, MonitorSearch, monitor_for,
+};
 use ravelin_program::{Copies, Instruction, Model, Order, Program, SeqCstReading};
 use ravelin_semantics::rc20::OrderReading;
 use std::time::Instant;
@@ -36,8 +37,10 @@ pub struct C11Answer {
     /// Holds: robust, and without data races if they were asked for.
     pub verdict: Verdict,
     pub model: Model,
-    /// The reading of seq_cst accesses that the answer is about; `None` if there are none or they need no reading.
+    /// How seq_cst accesses were to be read; `None` if there are none or they need no reading.
     pub seq_cst: Option<SeqCstReading>,
+    /// What the answer rests on, as far as they are concerned; `None` without them, and if a limit was hit before anything was known.
+    pub basis: Option<SeqCstBasis>,
     pub violation: Option<C11Violation>,
     pub limit: Option<Limit>,
     /// Of all searches.
@@ -59,6 +62,7 @@ impl C11Answer {
             verdict: Verdict::Unknown,
             model,
             seq_cst: None,
+            basis: None,
             violation: None,
             limit: Some(limit),
             statistics: Statistics::default(),
@@ -85,47 +89,105 @@ pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11An
     if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
         return Err(ravelin_machine::BuildError::AnyNumberOfCopies(thread.name.clone()).into());
     }
-    let start = Instant::now();
-    let matters = question.model == Model::Rc20 && has_seq_cst_accesses(program);
-    let seq_cst = if matters { question.seq_cst } else { SeqCstReading::RelAcq };
-    let reading = reading(question.model, question.seq_cst);
-    let mut answer = C11Answer {
-        verdict: Verdict::Holds,
-        model: question.model,
-        seq_cst: matters.then_some(question.seq_cst),
-        violation: None,
-        limit: None,
-        statistics: Statistics::default(),
-    };
-    for (number, &seq_cst) in seq_cst.searches().iter().enumerate() {
-        // Hidden fences have no part in races, so one search settles them.
-        let races = question.races && (number == 0 || answer.limit.is_some());
-        let settings = C11Settings { model: question.model, seq_cst, races, symmetry: question.symmetry };
-        let budget = question.budget.child(start, answer.statistics.states);
-        let options = Options { budget, until: Until::FirstFinding };
-        let search = match monitor(program, settings, &options).map_err(refused) {
+    let mut inquiry = C11Inquiry::new(program, question);
+    if question.model == Model::Rc20 && has_seq_cst_accesses(program) {
+        inquiry.answer.seq_cst = Some(question.seq_cst);
+        inquiry.ask_about_seq_cst()?;
+    } else {
+        // It makes no difference how they are read.
+        let reading = reading(question.model, SeqCstReading::RelAcq);
+        inquiry.search(SeqCstReading::RelAcq, question.races, reading)?;
+    }
+    Ok(inquiry.conclude())
+}
+
+/// Searches for one answer, which share the budget.
+pub(super) struct C11Inquiry<'a> {
+    pub program: &'a Program,
+    pub question: &'a C11Question<'a>,
+    pub answer: C11Answer,
+    start: Instant,
+}
+
+impl<'a> C11Inquiry<'a> {
+    fn new(program: &'a Program, question: &'a C11Question<'a>) -> C11Inquiry<'a> {
+        let answer = C11Answer {
+            verdict: Verdict::Holds,
+            model: question.model,
+            seq_cst: None,
+            basis: None,
+            violation: None,
+            limit: None,
+            statistics: Statistics::default(),
+        };
+        C11Inquiry { program, question, answer, start: Instant::now() }
+    }
+
+    /// What is left of the budget.
+    pub fn budget(&self) -> Budget<'a> {
+        self.question.budget.child(self.start, self.answer.statistics.states)
+    }
+
+    /// Searches for a violation in one reading of seq_cst accesses, which allows no graph that the axioms forbid.
+    pub fn search(
+        &mut self,
+        seq_cst: SeqCstReading,
+        races: bool,
+        reading: OrderReading,
+    ) -> Result<(), AnalysisError> {
+        let settings = self.settings(seq_cst, races);
+        let options = Options { budget: self.budget(), until: Until::LevelOfFirstFinding };
+        let search = self.monitor(settings, &options, &mut |_| Ok(true))?;
+        self.limited(search.limit);
+        if let Some(found) = search.found {
+            let violation = violation(self.program, reading, &found)?;
+            let what = "no graph with the access is allowed by the model and not by SC, or races";
+            self.answer.violation = Some(violation.ok_or_else(|| InternalError(what.to_owned()))?);
+        }
+        Ok(())
+    }
+
+    pub fn settings(&self, seq_cst: SeqCstReading, races: bool) -> C11Settings {
+        let C11Question { model, symmetry, .. } = *self.question;
+        C11Settings { model, seq_cst, chains: false, races, symmetry }
+    }
+
+    /// Runs the monitor. A limit that is hit before there is anything to search is one like any other.
+    pub fn monitor(
+        &mut self,
+        settings: C11Settings,
+        options: &Options,
+        accept: &mut dyn FnMut(&MonitorFinding) -> Result<bool, Limit>,
+    ) -> Result<MonitorSearch, AnalysisError> {
+        let search = match monitor_for(self.program, settings, options, accept).map_err(refused) {
             Err(AnalysisError::Limit(limit)) => {
-                MonitorSearch { found: None, limit: Some(limit), statistics: Statistics::default() }
+                let statistics = Statistics::default();
+                MonitorSearch { found: None, rejected: false, limit: Some(limit), statistics }
             }
             search => search?,
         };
-        add(&mut answer.statistics, &search.statistics);
-        answer.limit = answer.limit.or(search.limit).map(|limit| question.budget.limits.as_given(limit));
-        if let Some(found) = search.found {
-            answer.violation = Some(violation(program, reading, &found)?);
-            break;
+        add(&mut self.answer.statistics, &search.statistics);
+        Ok(search)
+    }
+
+    /// A limit ended a search: without a violation nothing is known.
+    pub fn limited(&mut self, limit: Option<Limit>) {
+        self.answer.limit = self.answer.limit.or(limit).map(|limit| self.question.budget.limits.as_given(limit));
+    }
+
+    fn conclude(mut self) -> C11Answer {
+        self.answer.verdict = match (&self.answer.violation, self.answer.limit) {
+            (Some(_), _) => Verdict::Violated,
+            (None, Some(_)) => Verdict::Unknown,
+            (None, None) if self.answer.basis.is_some_and(SeqCstBasis::is_open) => Verdict::Unknown,
+            (None, None) => Verdict::Holds,
+        };
+        if self.answer.verdict != Verdict::Unknown {
+            self.answer.limit = None;
         }
+        self.answer.statistics.elapsed = self.start.elapsed();
+        self.answer
     }
-    answer.verdict = match (&answer.violation, answer.limit) {
-        (Some(_), _) => Verdict::Violated,
-        (None, Some(_)) => Verdict::Unknown,
-        (None, None) => Verdict::Holds,
-    };
-    if answer.verdict != Verdict::Unknown {
-        answer.limit = None;
-    }
-    answer.statistics.elapsed = start.elapsed();
-    Ok(answer)
 }
 
 /// How the axioms count the orders of a graph.
@@ -137,11 +199,16 @@ pub(super) fn reading(model: Model, seq_cst: SeqCstReading) -> OrderReading {
     }
 }
 
-fn violation(program: &Program, reading: OrderReading, found: &MonitorFinding) -> Result<C11Violation, InternalError> {
-    match found.kind {
-        MonitorFindingKind::Stale => Ok(C11Violation::NotRobust(Box::new(stale(program, reading, found)?))),
-        MonitorFindingKind::Race => Ok(C11Violation::Race(Box::new(race(program, reading, found)?))),
-    }
+/// The violation, if the axioms allow it.
+pub(super) fn violation(
+    program: &Program,
+    reading: OrderReading,
+    found: &MonitorFinding,
+) -> Result<Option<C11Violation>, InternalError> {
+    Ok(match found.kind {
+        MonitorFindingKind::Stale => stale(program, reading, found)?.map(Box::new).map(C11Violation::NotRobust),
+        MonitorFindingKind::Race => race(program, reading, found)?.map(Box::new).map(C11Violation::Race),
+    })
 }
 
 pub(crate) fn has_seq_cst_accesses(program: &Program) -> bool {

@@ -9,7 +9,7 @@
 //! Seq_cst *accesses* are outside RC20. Taken as release/acquire ones they allow more than RC11, with a hidden fence before or after
 //! each they allow less (design: "seq_cst accesses, exactly"). So no violation in the first reading means that there is none, and a violation in
 //! one of the others, or in the first with a graph that RC11's psc axiom accepts, is one. Otherwise the graphs of a small program without loops
-//! are listed. What remains is *unknown*.
+//! are listed. What remains is *unknown*. That a program is robust is settled as in `seq_cst.rs`.
 
 use super::question::{C11Question, add, c11_robustness, has_seq_cst_accesses};
 use super::replay::replay;
@@ -113,9 +113,7 @@ fn by_sc(
     if first.verdict == Verdict::Violated {
         return answer(first, ReachEngine::Bounded, effort);
     }
-    // Only this reading of seq_cst accesses allows whatever RC11 does.
     let robust = C11Question {
-        seq_cst: SeqCstReading::RelAcq,
         symmetry: question.reductions.symmetry,
         budget: question.budget.child(start, effort.states).at_most(ROBUST_LOOK),
         ..C11Question::new(question.model)

@@ -57,21 +57,19 @@ pub struct C11Race {
     pub sentence: String,
 }
 
-/// The witness that an access may be stale.
+/// The witness that an access may be stale; `None` if the model allows no such graph of this run.
 pub(super) fn stale(
     program: &Program,
     reading: OrderReading,
     found: &MonitorFinding,
-) -> Result<C11Witness, InternalError> {
+) -> Result<Option<C11Witness>, InternalError> {
     let internal = |what: String| InternalError(format!("a violation of robustness does not hold: {what}"));
-    let (initial, steps) = replay(program, &found.run).map_err(internal)?;
     let (grown, made_by) = grow(program, &found.run).map_err(internal)?;
     let violates = |graph: &Graph| !atomics_sc_consistent(graph) && rc20_consistent(graph, reading);
-    let graph = grown
-        .extensions(found.thread, found.transition)
-        .into_iter()
-        .find(violates)
-        .ok_or_else(|| internal("no graph with the access is allowed by the model and not by SC".to_owned()))?;
+    let Some(graph) = grown.extensions(found.thread, found.transition).into_iter().find(violates) else {
+        return Ok(None);
+    };
+    let (initial, steps) = replay(program, &found.run).map_err(internal)?;
     let parts = GrowingGraph::newest(&graph, found.thread)
         .and_then(|access| Some((access, cycle_through(&graph, access)?)))
         .and_then(|(access, cycle)| Some((access, cycle.first()?.to, cycle)));
@@ -79,13 +77,17 @@ pub(super) fn stale(
     let events = tell(program, &graph, &made_by);
     let sentence = sentence::of_stale(program, &graph, access, &cycle);
     let actions = found.run.actions.clone();
-    Ok(C11Witness { initial, steps, actions, events, edges: edges(&graph), access, ignored, cycle, sentence, graph })
+    let edges = edges(&graph);
+    Ok(Some(C11Witness { initial, steps, actions, events, edges, access, ignored, cycle, sentence, graph }))
 }
 
-/// The witness of a race.
-pub(super) fn race(program: &Program, reading: OrderReading, found: &MonitorFinding) -> Result<C11Race, InternalError> {
+/// The witness of a race; `None` if the model allows no such graph of this run.
+pub(super) fn race(
+    program: &Program,
+    reading: OrderReading,
+    found: &MonitorFinding,
+) -> Result<Option<C11Race>, InternalError> {
     let internal = |what: String| InternalError(format!("a data race does not hold: {what}"));
-    let (initial, steps) = replay(program, &found.run).map_err(internal)?;
     let (grown, made_by) = grow(program, &found.run).map_err(internal)?;
     let racing = |graph: &Graph| {
         let second = GrowingGraph::newest(graph, found.thread)?;
@@ -96,13 +98,16 @@ pub(super) fn race(program: &Program, reading: OrderReading, found: &MonitorFind
     let mut graphs = grown.extensions(found.thread, found.transition);
     graphs.retain(|graph| rc20_consistent(graph, reading));
     graphs.sort_by_key(|graph| !sc_consistent(graph));
-    let (graph, (first, second)) = (graphs.into_iter())
-        .find_map(|graph| racing(&graph).map(|pair| (graph, pair)))
-        .ok_or_else(|| internal("the access is ordered with all before".to_owned()))?;
+    let Some((graph, (first, second))) =
+        graphs.into_iter().find_map(|graph| racing(&graph).map(|pair| (graph, pair)))
+    else {
+        return Ok(None);
+    };
+    let (initial, steps) = replay(program, &found.run).map_err(internal)?;
     let events = tell(program, &graph, &made_by);
     let sentence = sentence::of_race(program, &graph, first, second);
     let actions = found.run.actions.clone();
-    Ok(C11Race { initial, steps, actions, events, edges: edges(&graph), first, second, sentence, graph })
+    Ok(Some(C11Race { initial, steps, actions, events, edges: edges(&graph), first, second, sentence, graph }))
 }
 
 fn replay(program: &Program, run: &Run) -> Result<(InitialState, Vec<RunStep>), String> {

@@ -5,7 +5,6 @@ use super::numbers::counted;
 use super::run::{explored, sc_run};
 use super::table::TextTable;
 use crate::{C11Race, C11Robustness, C11Witness, Edge, EdgeKind, Event, Impact, WaitingLoop};
-use ravelin_program::SeqCstReading;
 use std::fmt::Write;
 
 /// The answer to `check --model ra` or `rc20`.
@@ -26,25 +25,12 @@ pub fn robustness(answer: &C11Robustness, style: Style) -> String {
     if let Some(found) = &answer.race {
         text.push_str(&race(found, style));
     }
-    if let Some(seq_cst) = answer.seq_cst {
-        text.push_str(&reading(seq_cst));
+    if let Some(basis) = answer.seq_cst_basis {
+        let _ = writeln!(text, "  {}", basis.sentence());
     }
     text.push_str(&waiting_loops(answer));
     let _ = writeln!(text, "  {}.", explored(&answer.statistics));
     style.fitted(text)
-}
-
-/// What a reading of seq_cst accesses means.
-pub fn reading(reading: SeqCstReading) -> String {
-    let with = match reading {
-        SeqCstReading::RelAcq => "no fence",
-        SeqCstReading::Both => "a hidden seq_cst fence behind each, and then with one in front of each",
-        SeqCstReading::Before => "a hidden seq_cst fence in front of each",
-        SeqCstReading::After => "a hidden seq_cst fence behind each",
-    };
-    format!(
-        "  seq_cst accesses are outside RC20; they were read as release/acquire with {with}. Violations of RC11 may be missed.\n"
-    )
 }
 
 pub fn stale(witness: &C11Witness, style: Style) -> String {

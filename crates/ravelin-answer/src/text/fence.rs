@@ -9,6 +9,7 @@ use crate::{
     FenceChange, FenceOutcome, FencePlaces, FencePurpose, FenceSet, Fences, FencesUnknown, Trouble, TroubleKind,
     Verdict, WantedSets,
 };
+use ravelin_program::SeqCstReading;
 use std::fmt::Write;
 
 /// The most sets to show; JSON has all of them.
@@ -40,9 +41,15 @@ pub fn fences(answer: &Fences, style: Style) -> String {
     if let Some(found) = &answer.trouble {
         text.push_str(&trouble(found, style));
     }
-    if let Some(reading) = answer.seq_cst {
-        text.push_str(&c11::reading(reading));
-    }
+    text.push_str(match (answer.seq_cst, answer.outcome) {
+        (Some(SeqCstReading::RelAcq), _) => {
+            "  seq_cst accesses were read as release/acquire ones: RC11 may need less.\n"
+        }
+        (Some(_), FenceOutcome::Unknown) if answer.unknown.as_ref().is_some_and(|why| why.limit.is_none()) => {
+            "  The reason are seq_cst accesses: there are too many execution graphs to judge all of them.\n"
+        }
+        _ => "",
+    });
     if let Some(checked) = &answer.checked {
         let _ = writeln!(text, "  {checked}");
     }

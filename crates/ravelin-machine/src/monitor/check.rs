@@ -85,7 +85,9 @@ impl<const N: usize> Monitor<'_, N> {
                 true => self.behind_fence(thread, state).known,
                 false => self.rows.cur[thread].known.get(state),
             };
-            !known.contains(fact)
+            // A chain of seq_cst accesses leads from a write that it would miss to this one.
+            let chained = mode.chained && self.rows.thread_chain[thread].contains(state, fact);
+            !known.contains(fact) && !chained
         };
         let unknown = |mode: AccessStrength, squeezes: bool, class: Class| {
             unknown_fact(mode, self.plan.fact(cell, squeezes, class))

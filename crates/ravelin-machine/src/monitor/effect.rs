@@ -2,7 +2,7 @@
 //!
 //! Strengths are those of the model: as written under RC20, release/acquire for every atomic access under RA. RC20 has
 //! no seq_cst accesses. A seq_cst access is taken as the release/acquire access with a hidden seq_cst fence before or
-//! after it, or without one ([`SeqCstReading`]).
+//! after it, or without one ([`SeqCstReading`]), and then perhaps in chains of such accesses.
 
 use ravelin_program::{Instruction, Model, Order, SeqCstReading};
 
@@ -13,6 +13,9 @@ pub struct C11Settings {
     pub model: Model,
     /// `after`, `before` or `rel-acq`: one reading per search.
     pub seq_cst: SeqCstReading,
+    /// Respect the order of seq_cst accesses as far as it follows from chains of them (`update.rs`). With `rel-acq`, a
+    /// search then allows less than release/acquire accesses do, and still all that RC11 allows.
+    pub chains: bool,
     /// Also search for data races on non-atomic accesses.
     pub races: bool,
     /// Store states that differ by a permutation of identical threads once.
@@ -28,6 +31,8 @@ pub(crate) struct AccessStrength {
     /// There is a hidden seq_cst fence before the access, or after it.
     pub fence_before: bool,
     pub fence_after: bool,
+    /// The access takes part in chains of seq_cst accesses.
+    pub chained: bool,
 }
 
 /// What a transition does for the monitor.
@@ -91,6 +96,11 @@ impl MonitorEffect {
         }
     }
 
+    /// It is, or may be, an access that takes part in chains of seq_cst accesses.
+    pub fn is_chained(&self) -> bool {
+        self.accesses().any(|(mode, ..)| mode.chained)
+    }
+
     /// Acts as an acquire fence, including hidden ones.
     pub fn fences_acquire(&self) -> bool {
         matches!(self, MonitorEffect::Fence { acquire: true, .. }) || self.fences_seq_cst()
@@ -112,6 +122,7 @@ impl AccessStrength {
                 release: atomic,
                 fence_before: false,
                 fence_after: false,
+                chained: false,
             };
         }
         AccessStrength {
@@ -120,6 +131,7 @@ impl AccessStrength {
             release: order.is_release(),
             fence_before: order == Order::SeqCst && settings.seq_cst == SeqCstReading::Before,
             fence_after: order == Order::SeqCst && settings.seq_cst == SeqCstReading::After,
+            chained: order == Order::SeqCst && settings.chains,
         }
     }
 

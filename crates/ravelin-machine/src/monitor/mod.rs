@@ -34,7 +34,7 @@ mod view;
 pub use effect::C11Settings;
 pub(crate) use effect::{AccessStrength, MonitorEffect};
 pub use refusal::{MonitorRefusal, refuse_hardware};
-pub use search::{MonitorError, MonitorFinding, MonitorFindingKind, MonitorSearch, monitor};
+pub use search::{MonitorError, MonitorFinding, MonitorFindingKind, MonitorSearch, monitor, monitor_for};
 
 use crate::compile::Machine;
 use columns::Columns;

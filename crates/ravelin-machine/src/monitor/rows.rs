@@ -124,6 +124,12 @@ pub(crate) struct Rows<const N: usize> {
     /// comes after.
     pub access_fenced: Vec<ColumnSet<N>>,
     pub write_fenced: Vec<ColumnSet<N>>,
+    /// What the order of seq_cst accesses forbids the next such access of a thread to miss, and what it hands over to
+    /// such reads and writes of a cell. Without room where nothing is chained.
+    pub thread_chain: Vec<ColumnSet<N>>,
+    pub write_chain: Vec<ColumnSet<N>>,
+    pub access_chain: Vec<ColumnSet<N>>,
+    pub has_chains: bool,
     /// By cell with a fact about a different value: the last value that was overwritten.
     pub last_stale: Vec<Option<Field>>,
     /// By fact or mark: its bits in all words of the monitor.
@@ -187,6 +193,10 @@ impl<const N: usize> Rows<N> {
         let msg = (0..cells).map(|_| view(true)).collect();
         let access_fenced = many(cells, fenced);
         let write_fenced = many(cells, fenced);
+        let has_chains = effects().any(MonitorEffect::is_chained);
+        let chained = if has_chains { plan.facts.len() } else { 0 };
+        let (thread_chain, write_chain, access_chain) =
+            (many(threads, chained), many(cells, chained), many(cells, chained));
         let last_stale = (plan.cells.iter())
             .map(|cell| {
                 let Field { lo, mask, .. } = machine.layout.cells[cell.slot];
@@ -205,6 +215,10 @@ impl<const N: usize> Rows<N> {
             msg,
             access_fenced,
             write_fenced,
+            thread_chain,
+            write_chain,
+            access_chain,
+            has_chains,
             last_stale,
             columns: Vec::new(),
             sc_columns: Vec::new(),
@@ -215,7 +229,8 @@ impl<const N: usize> Rows<N> {
             live: Vec::new(),
         };
         let of_views: Vec<ColumnSet<N>> =
-            rows.views().flat_map(|view| [view.known, view.fenced]).chain(rows.eco_rows()).collect();
+            (rows.views().flat_map(|view| [view.known, view.fenced]).chain(rows.eco_rows()).chain(rows.chain_rows()))
+                .collect();
         rows.columns = (0..columns).map(|column| rows.bits(of_views.iter(), Columns::one(column))).collect();
         for (cell, field) in rows.last_stale.iter().enumerate() {
             if let (Some((any, _)), Some(field)) = (plan.cells[cell].different, field) {
@@ -243,6 +258,10 @@ impl<const N: usize> Rows<N> {
 
     fn eco_rows(&self) -> impl Iterator<Item = ColumnSet<N>> {
         self.access_fenced.iter().chain(&self.write_fenced).copied()
+    }
+
+    fn chain_rows(&self) -> impl Iterator<Item = ColumnSet<N>> {
+        self.thread_chain.iter().chain(&self.write_chain).chain(&self.access_chain).copied()
     }
 
     fn sc_rows(&self) -> impl Iterator<Item = ColumnSet<N>> {
@@ -330,7 +349,8 @@ fn live<const N: usize>(
     let program = &machine.program;
     let ranges = Ranges::infer(program, watch)?;
     let every = Columns::EVERY;
-    let unfenced: Vec<ColumnSet<N>> = rows.views().map(|view| view.known).chain(rows.sc_rows()).collect();
+    let unfenced: Vec<ColumnSet<N>> =
+        rows.views().map(|view| view.known).chain(rows.sc_rows()).chain(rows.chain_rows()).collect();
     let everything: Vec<ColumnSet<N>> =
         unfenced.iter().copied().chain(rows.views().map(|view| view.fenced)).chain(rows.eco_rows()).collect();
     let mut plain = rows.bits(unfenced.iter(), every);
@@ -372,6 +392,10 @@ fn live<const N: usize>(
                             needed.extend([rows.access_sc[cell], rows.access_fenced[cell]]);
                         } else {
                             needed.extend([rows.write_sc[cell], rows.write_fenced[cell]]);
+                        }
+                        if mode.chained {
+                            let found = if writes { rows.access_chain[cell] } else { rows.write_chain[cell] };
+                            needed.extend([rows.thread_chain[number], found]);
                         }
                     }
                 }

@@ -12,14 +12,18 @@ use crate::layout::{Growth, Overflow};
 use crate::run::{Run, UnreadablePath};
 use crate::settings::{Purpose, Reductions, Settings};
 use crate::step::StepOutcome;
-use ravelin_explore::{End, Limit, Options, Sink, Statistics, StorageError, System, Until, Watch, explore};
+use ravelin_explore::{End, Limit, Options, Sink, Statistics, Storage, StorageError, System, Until, Watch, explore};
 use ravelin_program::{Model, Program, ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
+use std::collections::HashSet;
 
 /// The answer.
 #[derive(Debug)]
 pub struct MonitorSearch {
+    /// The first finding, or the first that was accepted.
     pub found: Option<MonitorFinding>,
+    /// There were others before it, which were not accepted.
+    pub rejected: bool,
     pub limit: Option<Limit>,
     pub statistics: Statistics,
 }
@@ -58,8 +62,20 @@ pub enum MonitorError {
     Unreadable(#[from] UnreadablePath),
 }
 
-/// Searches for an access that may be stale, or races.
+/// Searches for an access that may be stale, or races. No other is nearer.
 pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> Result<MonitorSearch, MonitorError> {
+    let options = Options { until: Until::LevelOfFirstFinding, ..*options };
+    monitor_for(program, settings, &options, &mut |_| Ok(true))
+}
+
+/// Searches for a finding that is accepted, among those that an exploration reports which ends as `options` say. Of a
+/// space that is not all in the memory of this process there are runs only to the first finding of each access.
+pub fn monitor_for(
+    program: &Program,
+    settings: C11Settings,
+    options: &Options,
+    accept: &mut dyn FnMut(&MonitorFinding) -> Result<bool, Limit>,
+) -> Result<MonitorSearch, MonitorError> {
     if settings.model.is_hardware() {
         return Err(MonitorRefusal::Hardware(settings.model).into());
     }
@@ -73,14 +89,16 @@ pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> R
         if plan.is_idle() {
             return Ok(GrowthAttempt::Done(MonitorSearch {
                 found: None,
+                rejected: false,
                 limit: None,
                 statistics: Statistics::default(),
             }));
         }
+        let until = options.until;
         let searched = match plan.columns().div_ceil(64) {
-            words if words <= WIDTHS[0] => search::<{ WIDTHS[0] }>(&machine, plan, settings, &watch),
-            words if words <= WIDTHS[1] => search::<{ WIDTHS[1] }>(&machine, plan, settings, &watch),
-            _ => search::<{ WIDTHS[2] }>(&machine, plan, settings, &watch),
+            words if words <= WIDTHS[0] => search::<{ WIDTHS[0] }>(&machine, plan, settings, &watch, until, accept),
+            words if words <= WIDTHS[1] => search::<{ WIDTHS[1] }>(&machine, plan, settings, &watch, until, accept),
+            _ => search::<{ WIDTHS[2] }>(&machine, plan, settings, &watch, until, accept),
         };
         Ok(match searched? {
             MonitorAttempt::Done(search) => {
@@ -103,21 +121,43 @@ fn search<const N: usize>(
     plan: MonitorPlan,
     settings: C11Settings,
     watch: &Watch,
+    until: Until,
+    accept: &mut dyn FnMut(&MonitorFinding) -> Result<bool, Limit>,
 ) -> Result<MonitorAttempt, MonitorError> {
     let monitor = Monitor::<N>::new(machine, plan, settings, watch)?;
-    let space = explore(&monitor, &Options { budget: watch.rest(), until: Until::LevelOfFirstFinding });
-    let limit = match space.end {
+    let budget = watch.rest();
+    let space = explore(&monitor, &Options { budget, until });
+    let mut limit = match space.end {
         End::Interrupted(outgrown) => return Ok(MonitorAttempt::Outgrown(outgrown)),
         End::Failed(error) => return Err(error.into()),
         End::Limit(limit) => Some(limit),
         _ => None,
     };
+    let mut findings = space.findings.clone();
+    let Storage { spill, checkpoints, peers } = budget.storage;
+    if spill.is_some() || checkpoints.is_some() || peers.is_some() {
+        let mut kinds = HashSet::new();
+        findings.retain(|finding| kinds.insert(finding.kind));
+    }
     // Of several findings in one level, a stale access says more than a race.
-    let found = match space.findings.iter().min_by_key(|finding| finding.kind % 2) {
-        Some(finding) => Some(monitor.read_back(&space.path(finding.state), kind_of(finding.kind))?),
-        None => None,
-    };
-    Ok(MonitorAttempt::Done(MonitorSearch { found, limit, statistics: space.statistics }))
+    findings.sort_by_key(|finding| finding.kind % 2);
+    let (mut found, mut rejected) = (None, false);
+    for finding in &findings {
+        let candidate = monitor.read_back(&space.path(finding.state), finding.kind)?;
+        match accept(&candidate) {
+            Ok(true) => {
+                found = Some(candidate);
+                break;
+            }
+            Ok(false) => rejected = true,
+            Err(reached) => {
+                rejected = true;
+                limit = limit.or(Some(reached));
+                break;
+            }
+        }
+    }
+    Ok(MonitorAttempt::Done(MonitorSearch { found, rejected, limit, statistics: space.statistics }))
 }
 
 fn machine_settings() -> Settings {
@@ -294,7 +334,7 @@ impl<const N: usize> Monitor<'_, N> {
 
     /// The run along a path of stored states. These are representatives; the run consists of states that really follow
     /// one another.
-    fn read_back(&self, path: &[&[u64]], kind: MonitorFindingKind) -> Result<MonitorFinding, UnreadablePath> {
+    fn read_back(&self, path: &[&[u64]], number: u32) -> Result<MonitorFinding, UnreadablePath> {
         let Some((first, rest)) = path.split_first() else { return Err(UnreadablePath { step: 0 }) };
         let (mut run, _) = self.machine.read_back(&[&first[..self.rows.sc_words]])?;
         let mut scratch = MonitorScratch::new(self.rows.words);
@@ -317,12 +357,13 @@ impl<const N: usize> Monitor<'_, N> {
             state = next;
             run.actions.extend(actions);
         }
-        // A report about a representative may apply to another thread in the run itself.
+        // A report about a representative may apply to another thread in the run itself, which has the same steps.
+        let (kind, wanted) = (kind_of(number), self.step_of(number));
         let mut shown = None;
         for thread in threads {
-            let report = |number: u32| {
-                let (step, reported) = self.reported(thread, number);
-                if shown.is_none() && reported == kind {
+            let report = |reported: u32| {
+                let step = reported as usize / 2 - self.steps_before(thread);
+                if kind_of(reported) == kind && (reported == number || shown.is_none() && step == wanted) {
                     shown = Some((ThreadId(thread), TransitionId(step)));
                 }
             };
@@ -337,8 +378,16 @@ impl<const N: usize> Monitor<'_, N> {
         ((self.steps_before(thread) + step) * 2 + usize::from(kind == MonitorFindingKind::Race)) as u32
     }
 
-    fn reported(&self, thread: usize, number: u32) -> (usize, MonitorFindingKind) {
-        (number as usize / 2 - self.steps_before(thread), kind_of(number))
+    /// The step that a report is about, among those of its thread.
+    fn step_of(&self, number: u32) -> usize {
+        let mut step = number as usize / 2;
+        for code in &self.machine.threads {
+            if step < code.steps.len() {
+                break;
+            }
+            step -= code.steps.len();
+        }
+        step
     }
 
     fn steps_before(&self, thread: usize) -> usize {

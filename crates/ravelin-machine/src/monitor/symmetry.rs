@@ -67,7 +67,7 @@ fn parts<const N: usize>(machine: &Machine, rows: &Rows<N>, thread: usize) -> Ve
     let fields = fields.map(|field| BitRange { word: field.word, shift: field.shift, mask: field.mask });
     let views = [Some(rows.cur[thread]), rows.acq[thread], Some(rows.rel[thread])];
     let of_views = views.into_iter().flatten().flat_map(|view| [view.known, view.fenced]);
-    let rows = std::iter::once(rows.thread_sc[thread]).chain(of_views).flat_map(|row| row.spots());
+    let rows = [rows.thread_sc[thread], rows.thread_chain[thread]].into_iter().chain(of_views).flat_map(|row| row.spots());
     fields.chain(rows).filter(|spot| spot.mask != 0).collect()
 }
 

@@ -6,6 +6,13 @@
 //! it releases. An RMW does both, and joins the message it leaves with the one it read: that is the release sequence.
 //! An acquire fence sets `cur` to `acq`, a release fence sets `rel` to `cur`.
 //!
+//! **Chains.** RC11's psc has an edge between seq_cst accesses along po, mo and fr, and along rf. A seq_cst access that
+//! misses a seq_cst write would have an edge to it, so it may not if edges lead from the write to the access. The sets of
+//! chains are the facts that such writes make true, handed on along these edges: a seq_cst access takes what its thread
+//! has; a read also what the write has that it reads; a write also what all accesses of the cell have. psc has more edges
+//! than these, so a search with chains allows all that RC11 allows, and less than one without. A write that is not
+//! seq_cst hands on nothing, unless it is an RMW: then what it read hands on through the release sequence.
+//!
 //! Non-atomic accesses count in the views, as relaxed ones that carry no message. They do not count in the `_sc` sets:
 //! they are watched for races, not for robustness. Without a race everything they order is ordered by happens-before
 //! anyway.
@@ -84,6 +91,11 @@ impl<const N: usize> Monitor<'_, N> {
             rows.thread_sc[thread].set(state, known);
             rows.access_sc[cell].add(state, known);
         }
+        if mode.chained {
+            let chain = rows.thread_chain[thread].get(state) | rows.write_chain[cell].get(state);
+            rows.thread_chain[thread].set(state, chain);
+            rows.access_chain[cell].add(state, chain);
+        }
     }
 
     fn write(&self, thread: usize, cell: usize, mode: AccessStrength, update: bool, old: Value, state: &mut [u64]) {
@@ -102,6 +114,9 @@ impl<const N: usize> Monitor<'_, N> {
         }
         if mode.atomic {
             rows.thread_sc[thread].add(state, rows.access_sc[cell].get(state));
+        }
+        if mode.chained {
+            rows.thread_chain[thread].add(state, rows.access_chain[cell].get(state));
         }
 
         // The previous last stale value is the last different one, if it differs.
@@ -148,6 +163,14 @@ impl<const N: usize> Monitor<'_, N> {
             rows.access_sc[cell].set(state, known);
         } else {
             rows.write_sc[cell].set(state, Columns::NONE);
+        }
+        if mode.chained {
+            let chain = rows.thread_chain[thread].get(state) | own;
+            rows.thread_chain[thread].set(state, chain);
+            rows.write_chain[cell].set(state, chain);
+            rows.access_chain[cell].set(state, chain);
+        } else if rows.has_chains && !update {
+            rows.write_chain[cell].set(state, Columns::NONE);
         }
     }
 

@@ -193,12 +193,7 @@ pub fn c11_robustness(answer: &C11Robustness) -> Story {
     if let (Some(graph), Some(remedy)) = (demonstration.as_ref().and_then(|told| told.graph.as_ref()), remedy) {
         notes.extend(forbidding(graph, remedy));
     }
-    if let Some(reading) = answer.seq_cst {
-        notes.push(format!(
-            "seq_cst accesses are outside RC20; they were read as release/acquire ({}), so violations of RC11 may be missed.",
-            reading.name()
-        ));
-    }
+    notes.extend(answer.seq_cst_basis.map(|basis| basis.sentence().to_owned()));
     if !answer.waiting_loops.is_empty() {
         let loops = answer.waiting_loops.iter().map(|WaitingLoop { thread, line, became }| {
             let line = line.map(|line| format!(" on line {line}")).unwrap_or_default();

@@ -1,7 +1,9 @@
 //! Robustness against ra and rc20, and data races.
 
 use ravelin_analysis::c11::{self as analysis, C11Answer, C11Violation, SpinLoop, remedy};
-use ravelin_answer::{C11Race, C11Robustness, C11Witness, Property, Remedy, Strengthen, TroubleKind, WaitingLoop};
+use ravelin_answer::{
+    C11Race, C11Robustness, C11Witness, Property, Remedy, SeqCstBasis, Strengthen, TroubleKind, WaitingLoop,
+};
 use ravelin_program::Program;
 
 /// The answer to `check --model ra` or `rc20`. `spins` are loops that only wait, which may have been rewritten.
@@ -23,7 +25,8 @@ pub fn c11_robustness(
         property: Property::Robust,
         verdict: found.verdict,
         seq_cst: found.seq_cst,
-        may_miss_violations: found.seq_cst.is_some(),
+        seq_cst_basis: found.basis,
+        may_miss_violations: found.basis.is_some_and(SeqCstBasis::is_open),
         witness: found.witness().map(|witness| Box::new(stale(witness, remedy(found)))),
         race: found.race().map(|found| Box::new(race(found))),
         waiting_loops: waiting.collect(),
