@@ -14,7 +14,7 @@
 use ravelin_explore::{Limit, Watch};
 use ravelin_program::{
     Address, BinaryOp, Expr, Instruction, LocId, Location, Position, Program, RegId, Span, Thread, ThreadId,
-    Transition, UnaryOp, Value,
+    Transition, UnaryOp, Value, WaitCondition,
 };
 
 /// Cells with at most so many values have their conditions tried out.
@@ -130,7 +130,8 @@ fn rewriting(program: &Program, thread: &Thread, attempt: &Instruction, done: &E
     match attempt {
         Instruction::Load { reg, address, order } if !mentions(&address.expr, *reg) => {
             let values = values_for(program, address, *reg, done)?;
-            let becomes = Instruction::Wait { address: address.clone(), values, order: *order, old: Some(*reg) };
+            let condition = WaitCondition::one_of(values);
+            let becomes = Instruction::Wait { address: address.clone(), condition, order: *order, old: Some(*reg) };
             Some((SpinShape::Wait, becomes, Vec::new()))
         }
         Instruction::CompareExchange { address, expected, new, success, old, ok, .. } => {
