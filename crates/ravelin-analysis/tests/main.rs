@@ -13,6 +13,7 @@ mod c11_repair_claims;
 mod c11_repair_random;
 mod c11_safety_claims;
 mod c11_spin;
+mod c11_spin_random;
 mod deadlocks_random;
 mod dual_certificate;
 mod dual_claims;
