@@ -7,7 +7,8 @@ use crate::random_programs::{check_one, without_faulting_domains, without_seq_cs
 use ravelin_analysis::c11::{C11Question, c11_robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_program::{
-    Address, Expr, Instruction, Model, Order, Program, ProgramBuilder, SeqCstReading, Value, VarId, Variable,
+    Address, BinaryOp, Expr, Instruction, Model, Order, Program, ProgramBuilder, SeqCstReading, Value, VarId, Variable,
+    WaitAtom, WaitCondition,
 };
 use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate, robust};
@@ -110,10 +111,12 @@ fn waits_for_cells_that_are_written_non_atomically() {
             match &mut transition.instruction {
                 Instruction::Store { order, .. } if number % 2 == 0 => *order = Order::NonAtomic,
                 Instruction::Load { reg, address, order } if number % 4 != 0 => {
-                    let values = vec![Expr::Const((number / 4 % 3) as Value)];
+                    let value = (number / 4 % 3) as Value;
+                    let op = if number % 3 == 0 { BinaryOp::Ne } else { BinaryOp::Eq };
+                    let condition = WaitCondition::new(Expr::binary(op, Expr::Atom(WaitAtom::Read), value.into()));
                     let order = if number % 8 == 1 { Order::NonAtomic } else { *order };
                     let (address, old) = (address.clone(), Some(*reg));
-                    transition.instruction = Instruction::Wait { address, values, order, old };
+                    transition.instruction = Instruction::Wait { address, condition, order, old };
                 }
                 _ => {}
             }

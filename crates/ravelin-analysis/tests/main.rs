@@ -14,6 +14,7 @@ mod c11_repair_random;
 mod c11_safety_claims;
 mod c11_seq_cst;
 mod c11_spin;
+mod c11_spin_random;
 mod deadlocks_random;
 mod dual_certificate;
 mod dual_claims;

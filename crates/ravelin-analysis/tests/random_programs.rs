@@ -2,7 +2,7 @@
 
 use ravelin_analysis::reachability::ReachabilityAnswer;
 use ravelin_analysis::{AnalysisError, Verdict};
-use ravelin_program::{Escape, Instruction, Order, Program};
+use ravelin_program::{Arithmetic, BinaryOp, Domain, Escape, Expr, Instruction, Order, Program, Value, WaitAtom};
 use ravelin_semantics::generate::{Config, Generator, InstructionKind, shrink};
 use ravelin_testing::seeds;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -86,5 +86,27 @@ pub fn without_faulting_domains(mut program: Program) -> Program {
             domain.escape = Escape::Wrap;
         }
     }
+    for transition in program.threads.iter_mut().flat_map(|thread| &mut thread.transitions) {
+        if let Instruction::Wait { condition, .. } = &mut transition.instruction {
+            make_total(&mut condition.expr);
+        }
+    }
     program
+}
+
+/// Operators that have no value for some operands become one that always has, and sums and products wrap.
+fn make_total(expr: &mut Expr<WaitAtom>) {
+    match expr {
+        Expr::Const(_) | Expr::Atom(_) => {}
+        Expr::Unary(_, _, operand) => make_total(operand),
+        Expr::Binary(op, _, left, right) => {
+            make_total(left);
+            make_total(right);
+            let fits = matches!((&op, &**right), (BinaryOp::Rem, Expr::Const(1..)));
+            if matches!(op, BinaryOp::Div | BinaryOp::Rem | BinaryOp::Shl | BinaryOp::Shr) && !fits {
+                *op = BinaryOp::BitXor;
+            }
+        }
+    }
+    expr.compute_in(Arithmetic::Wrapping(Domain::new(Value::MIN, Value::MAX, Escape::Wrap)));
 }

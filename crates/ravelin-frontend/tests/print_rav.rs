@@ -5,7 +5,7 @@ use ravelin_frontend::rav::parse;
 use ravelin_program::{
     Address, Arithmetic, BinaryOp, Copies, Domain, Escape, Expr, Goal, GoalKind, InitialValue, Instruction, LocId,
     Location, Observable, Order, Program, ProgramBuilder, RegId, RmwOp, Source, Span, Thread, ThreadId, Transition,
-    UnaryOp, Variable,
+    UnaryOp, Variable, WaitAtom, WaitCondition,
 };
 
 #[test]
@@ -97,8 +97,16 @@ fn every_instruction_comes_back() {
         thread.push(Instruction::Fence(order));
     }
     for (order, old) in [(Order::Relaxed, None), (Order::Acquire, Some(r))] {
-        let values = vec![Expr::Const(1), Expr::from(r).and(s.into())];
-        thread.push(Instruction::Wait { address: place.clone(), values, order, old });
+        let condition = WaitCondition::one_of([Expr::Const(1), Expr::from(r).and(s.into())]);
+        thread.push(Instruction::Wait { address: place.clone(), condition, order, old });
+        for op in BinaryOp::ALL {
+            let left = Expr::binary(op, Expr::Atom(WaitAtom::Read), Expr::Atom(WaitAtom::Register(s)));
+            let wrapped = Expr::binary_in(Arithmetic::Wrapping(Domain::new(0, 255, Escape::Wrap)), BinaryOp::Add, left.clone(), Expr::Const(-1));
+            for expr in [left.clone(), left.not(), wrapped] {
+                let condition = WaitCondition::new(expr);
+                thread.push(Instruction::Wait { address: cell.clone(), condition, order, old });
+            }
+        }
     }
     let (expected, new) = (0.into(), r.into());
     thread.push(Instruction::BlockingCas { address: cell.clone(), expected, new, order: Order::AcqRel });

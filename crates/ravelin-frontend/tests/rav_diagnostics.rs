@@ -166,8 +166,29 @@ thread t {
     //^^^^^^^^^^^^^^^^^ `write` takes no order, not 1 (non-atomic accesses have no order; use `load` or `store` for atomic ones)
     x.store(1, 2);
     //^^^^^^^^^^^ `store` takes one value, not 2
-    wait(x != 1);
-    //     ^^ a wait names the values it waits for with `==` (write `wait(x == 1)`, or wait for anything else by `while x.load() == 0 {}`)
+}
+",
+    );
+}
+
+#[test]
+fn a_wait_has_one_place() {
+    check(
+        "
+static x;
+static y: [_; 2];
+thread t {
+    let r;
+    wait(x.load() != 1);
+    //   ^^^^^^^^^^^^^ a wait needs a condition on shared memory (the wait itself loads: write `x`, not `x.load()`)
+    wait(r == 1);
+    //   ^^^^^^ a wait needs a condition on shared memory (write `wait(x == 1)`, or any other condition on one shared variable)
+    wait(x == y[0]);
+    //        ^^^^ a wait looks at one place only
+    wait(y[r] < y[0] || y[r] == 1);
+    //          ^^^^ a wait looks at one place only
+    wait(z == 1);
+    //   ^ there is no shared variable `z`
 }
 ",
     );

@@ -319,6 +319,29 @@ fn read_modify_writes_keep_what_is_asked_of_them() {
 }
 
 #[test]
+fn a_wait_has_any_condition_on_one_place() {
+    check(
+        "static x; static y; static a: [_; 2]; const LAST = 1;
+         thread t[me in 0..1] {
+             wait(x != 0);
+             wait(1 - me <= x && !(x > LAST), acquire);
+             let x = wait(x % 2 == 0);
+             wait(x == y.load() || x == 2);
+             wait(checked(a[x] + x) == 3 || wrapping(u8, a[x] + 1) == 0);
+         }",
+        expect![[r#"
+            t[0](x, $1) from 0
+              0 -> 1: wait(x != 0)
+              1 -> 2: wait(1 <= x && !(x > 1), acquire)
+              2 -> 3: x = wait(x % 2 == 0)
+              3 -> 4: $1 = y.load()
+              4 -> 5: wait(x == $1 || x == 2)
+              5 -> 6: wait(a[x] + x == 3 || a[x] + 1 == 0)
+        "#]],
+    );
+}
+
+#[test]
 fn waits_locks_and_locked_blocks_are_single_steps() {
     check(
         "static x; static l;

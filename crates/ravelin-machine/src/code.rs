@@ -3,7 +3,9 @@
 //! Wrapping operators always use the stack, so that the common shapes stay small.
 
 use crate::layout::Field;
-use ravelin_program::{Arithmetic, BinaryOp, Domain, Expr, Fault, RmwOp, UnaryOp, Value};
+use ravelin_program::{
+    Arithmetic, BinaryOp, Domain, Expr, Fault, RegId, RmwOp, UnaryOp, Value, WaitAtom, WaitCondition,
+};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Code {
@@ -27,6 +29,54 @@ pub(crate) enum CodeOp {
     AndElse(usize),
     /// If the top is not 0, makes it the result of `||` and continues at the index.
     OrElse(usize),
+    /// The value that a wait has read.
+    Read,
+}
+
+/// The condition of a wait, compiled.
+#[derive(Clone, Debug)]
+pub(crate) enum WaitCode {
+    /// The value read is one of these, compared in this order.
+    OneOf(Box<[Code]>),
+    Stack { code: Box<[CodeOp]>, depth: usize },
+}
+
+impl WaitCode {
+    /// `field` maps a register to its field.
+    pub fn new(condition: &WaitCondition, field: &mut impl FnMut(&RegId) -> Field) -> WaitCode {
+        if let Some(values) = condition.values() {
+            return WaitCode::OneOf(values.iter().map(|value| Code::new(value, field)).collect());
+        }
+        let mut code = Vec::new();
+        let depth = emit(
+            &condition.expr,
+            &mut |atom| match atom {
+                WaitAtom::Read => CodeOp::Read,
+                WaitAtom::Register(register) => CodeOp::Field(field(register)),
+            },
+            &mut code,
+        );
+        WaitCode::Stack { code: code.into_boxed_slice(), depth }
+    }
+
+    /// Whether a wait that read this value passes.
+    #[inline]
+    pub fn holds(&self, read: Value, state: &[u64]) -> Result<bool, Fault> {
+        match self {
+            WaitCode::OneOf(values) => {
+                for value in values {
+                    if value.eval(state)? == read {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            WaitCode::Stack { code, depth } if *depth <= SMALL_STACK => {
+                Ok(run(code, state, read, &mut [0; SMALL_STACK])? != 0)
+            }
+            WaitCode::Stack { code, depth } => Ok(run(code, state, read, &mut vec![0; *depth])? != 0),
+        }
+    }
 }
 
 /// Deep enough for typical programs; deeper code allocates its stack.
@@ -64,7 +114,7 @@ impl Code {
 
     fn stack<A>(expr: &Expr<A>, field: &mut impl FnMut(&A) -> Field) -> Code {
         let mut code = Vec::new();
-        let depth = emit(expr, field, &mut code);
+        let depth = emit(expr, &mut |atom| CodeOp::Field(field(atom)), &mut code);
         Code::Stack { code: code.into_boxed_slice(), depth }
     }
 
@@ -79,7 +129,8 @@ impl Code {
             _ => {}
         }
         let mut code = Vec::new();
-        let depth = emit(left, field, &mut code).max(emit(right, field, &mut code) + 1);
+        let mut operand_of = |atom: &A| CodeOp::Field(field(atom));
+        let depth = emit(left, &mut operand_of, &mut code).max(emit(right, &mut operand_of, &mut code) + 1);
         code.push(CodeOp::Binary(op));
         Code::Stack { code: code.into_boxed_slice(), depth }
     }
@@ -92,8 +143,8 @@ impl Code {
             Code::FieldConst(op, left, right) => apply(*op, left.get(state), *right),
             Code::ConstField(op, left, right) => apply(*op, *left, right.get(state)),
             Code::FieldField(op, left, right) => apply(*op, left.get(state), right.get(state)),
-            Code::Stack { code, depth } if *depth <= SMALL_STACK => run(code, state, &mut [0; SMALL_STACK]),
-            Code::Stack { code, depth } => run(code, state, &mut vec![0; *depth]),
+            Code::Stack { code, depth } if *depth <= SMALL_STACK => run(code, state, 0, &mut [0; SMALL_STACK]),
+            Code::Stack { code, depth } => run(code, state, 0, &mut vec![0; *depth]),
         }
     }
 }
@@ -125,12 +176,12 @@ pub(crate) fn modify(op: RmwOp, arithmetic: Arithmetic, read: Value, operand: Va
 }
 
 /// Adds the code of an expression, and returns the stack depth it needs.
-fn emit<A>(expr: &Expr<A>, field: &mut impl FnMut(&A) -> Field, code: &mut Vec<CodeOp>) -> usize {
+fn emit<A>(expr: &Expr<A>, operand_of: &mut impl FnMut(&A) -> CodeOp, code: &mut Vec<CodeOp>) -> usize {
     match expr {
         Expr::Const(value) => code.push(CodeOp::Const(*value)),
-        Expr::Atom(atom) => code.push(CodeOp::Field(field(atom))),
+        Expr::Atom(atom) => code.push(operand_of(atom)),
         Expr::Unary(op, arithmetic, operand) => {
-            let depth = emit(operand, field, code);
+            let depth = emit(operand, operand_of, code);
             code.push(match arithmetic {
                 Arithmetic::Checked => CodeOp::Unary(*op),
                 Arithmetic::Wrapping(domain) => CodeOp::WrappingUnary(*op, *domain),
@@ -138,14 +189,14 @@ fn emit<A>(expr: &Expr<A>, field: &mut impl FnMut(&A) -> Field, code: &mut Vec<C
             return depth;
         }
         Expr::Binary(op, arithmetic, left, right) => {
-            let left = emit(left, field, code);
+            let left = emit(left, operand_of, code);
             let jump = code.len();
             match op {
                 BinaryOp::And => code.push(CodeOp::AndElse(0)),
                 BinaryOp::Or => code.push(CodeOp::OrElse(0)),
                 _ => {}
             }
-            let right = emit(right, field, code);
+            let right = emit(right, operand_of, code);
             code.push(match arithmetic {
                 Arithmetic::Checked => CodeOp::Binary(*op),
                 Arithmetic::Wrapping(domain) => CodeOp::WrappingBinary(*op, *domain),
@@ -162,7 +213,8 @@ fn emit<A>(expr: &Expr<A>, field: &mut impl FnMut(&A) -> Field, code: &mut Vec<C
     1
 }
 
-fn run(code: &[CodeOp], state: &[u64], stack: &mut [Value]) -> Result<Value, Fault> {
+/// `read` is the value that a wait has read; other code does not ask for it.
+fn run(code: &[CodeOp], state: &[u64], read: Value, stack: &mut [Value]) -> Result<Value, Fault> {
     let mut top = 0;
     let mut at = 0;
     while let Some(op) = code.get(at) {
@@ -174,6 +226,10 @@ fn run(code: &[CodeOp], state: &[u64], stack: &mut [Value]) -> Result<Value, Fau
             }
             CodeOp::Field(field) => {
                 stack[top] = field.get(state);
+                top += 1;
+            }
+            CodeOp::Read => {
+                stack[top] = read;
                 top += 1;
             }
             CodeOp::Unary(op) => stack[top - 1] = op.apply(Arithmetic::Checked, stack[top - 1])?,
@@ -202,7 +258,6 @@ fn run(code: &[CodeOp], state: &[u64], stack: &mut [Value]) -> Result<Value, Fau
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ravelin_program::RegId;
 
     #[test]
     fn compiled_expressions_agree_with_the_plain_ones() {
@@ -231,6 +286,14 @@ mod tests {
             for state in [[0u64, 0], [1, 3], [5, (-4i64) as u64], [i64::MAX as u64, 63]] {
                 let plain = expr.eval(&mut |register| state[register.0] as Value);
                 assert_eq!(code.eval(&state), plain, "{expr:?} on {state:?}");
+            }
+            // The same with the first register for the value read.
+            let condition = WaitCondition::on_register(expr, RegId(0));
+            let wait = WaitCode::new(&condition, &mut |register: &RegId| word(register.0 as u32));
+            for state in [[0u64, 0], [1, 3], [5, (-4i64) as u64], [i64::MAX as u64, 63]] {
+                let plain = condition.holds(state[0] as Value, &mut |register| state[register.0] as Value);
+                let elsewhere = [!state[0], state[1]];
+                assert_eq!(wait.holds(state[0] as Value, &elsewhere), plain, "{expr:?} on {state:?}");
             }
         }
     }

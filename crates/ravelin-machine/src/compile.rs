@@ -1,7 +1,7 @@
 //! Compiles a program to a machine.
 
 use crate::access::{Future, futures, private_slots};
-use crate::code::Code;
+use crate::code::{Code, WaitCode};
 use crate::fuse;
 use crate::layout::{Field, Growth, Layout, Overflow};
 use crate::liveness::LiveRegisters;
@@ -127,7 +127,7 @@ pub(crate) enum StepOp {
     },
     Wait {
         place: CellTarget,
-        values: Vec<Code>,
+        condition: WaitCode,
         old: Option<RegisterTarget>,
     },
     BlockingCas {
@@ -531,9 +531,11 @@ impl Compile<'_> {
                 old: target(old),
                 ok: target(ok),
             },
-            Instruction::Wait { address, values, old, .. } => {
-                StepOp::Wait { place: place(address), values: values.iter().map(code).collect(), old: target(old) }
-            }
+            Instruction::Wait { address, condition, old, .. } => StepOp::Wait {
+                place: place(address),
+                condition: WaitCode::new(condition, &mut |register| self.layout.registers[thread][register.0]),
+                old: target(old),
+            },
             Instruction::BlockingCas { address, expected, new, .. } => {
                 StepOp::BlockingCas { place: place(address), expected: code(expected), new: code(new) }
             }

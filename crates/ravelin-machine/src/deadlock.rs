@@ -45,20 +45,15 @@ impl Machine {
 
     /// The step waits for another value than the one in memory. Buffers are empty.
     fn waits(&self, op: &StepOp, state: &[u64]) -> Attempt<bool> {
-        let (place, awaited) = match op {
-            StepOp::Wait { place, values, .. } => (place, values.as_slice()),
+        let found = |place| -> Attempt<_> { Ok(self.layout.cells[self.slot(place, state)?].get(state)) };
+        match op {
+            StepOp::Wait { place, condition, .. } => Ok(!condition.holds(found(place)?, state)?),
             // A value to write that cannot be computed is a fault, whatever is in memory.
             StepOp::BlockingCas { place, expected, new } => {
                 new.eval(state)?;
-                (place, std::slice::from_ref(expected))
+                Ok(found(place)? != expected.eval(state)?)
             }
-            _ => return Ok(false),
-        };
-        let found = self.layout.cells[self.slot(place, state)?].get(state);
-        let mut passes = false;
-        for value in awaited {
-            passes |= value.eval(state)? == found;
+            _ => Ok(false),
         }
-        Ok(!passes)
     }
 }

@@ -254,19 +254,22 @@ impl Ranges {
     }
 
     pub fn eval(&self, thread: usize, expr: &Expr) -> Interval {
-        match expr {
-            Expr::Const(value) => Interval::point(*value),
-            Expr::Atom(register) => self.registers[thread][register.0],
-            Expr::Unary(UnaryOp::Not, _, _) => Interval { lo: 0, hi: 1 },
-            Expr::Unary(UnaryOp::Neg, arithmetic, operand) => {
-                let operand = self.eval(thread, operand);
-                settle(*arithmetic, -i128::from(operand.hi), -i128::from(operand.lo))
-            }
-            Expr::Binary(op, arithmetic, left, right) => {
-                let left = self.eval(thread, left);
-                let right = self.eval(thread, right);
-                binary(*arithmetic, *op, left, right)
-            }
+        interval_of(expr, &|register| self.registers[thread][register.0])
+    }
+}
+
+/// The values of an expression whose atoms have these.
+pub fn interval_of<A>(expr: &Expr<A>, atom: &impl Fn(&A) -> Interval) -> Interval {
+    match expr {
+        Expr::Const(value) => Interval::point(*value),
+        Expr::Atom(of) => atom(of),
+        Expr::Unary(UnaryOp::Not, _, _) => Interval { lo: 0, hi: 1 },
+        Expr::Unary(UnaryOp::Neg, arithmetic, operand) => {
+            let operand = interval_of(operand, atom);
+            settle(*arithmetic, -i128::from(operand.hi), -i128::from(operand.lo))
+        }
+        Expr::Binary(op, arithmetic, left, right) => {
+            binary(*arithmetic, *op, interval_of(left, atom), interval_of(right, atom))
         }
     }
 }

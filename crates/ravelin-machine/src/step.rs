@@ -153,16 +153,12 @@ impl Machine {
                 self.write_optional(old, read, state)?;
                 self.write_optional(ok, Value::from(succeeds), state)
             }
-            StepOp::Wait { place, values, old } => {
+            StepOp::Wait { place, condition, old } => {
                 self.needs_bus(thread, state)?;
                 let slot = self.slot(place, state)?;
                 let read = self.load(thread, slot, state);
                 log.read(slot);
-                let mut found = false;
-                for value in values {
-                    found |= value.eval(state)? == read;
-                }
-                if !found {
+                if !condition.holds(read, state)? {
                     return Err(StepOutcome::Disabled);
                 }
                 self.write_optional(old, read, state)

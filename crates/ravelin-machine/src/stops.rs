@@ -3,10 +3,11 @@
 //! This is an over-approximation for every memory model, independent of the order of steps: "no" is certain and avoids
 //! a search, "yes" means that a search is needed.
 
-use crate::ranges::{Interval, Ranges};
+use crate::ranges::{Interval, Ranges, interval_of};
 use ravelin_explore::{Limit, Watch};
 use ravelin_program::{
     Address, Arithmetic, BinaryOp, Domain, Escape, Expr, Instruction, Program, RegId, Thread, UnaryOp, Value,
+    WaitAtom,
 };
 
 /// Some step of the program may fault, or an assertion may fail.
@@ -67,9 +68,13 @@ impl StopScan<'_> {
                     || target(*old, read)
                     || target(*ok, Interval { lo: 0, hi: 1 })
             }
-            Instruction::Wait { address, values, old, .. } => {
+            Instruction::Wait { address, condition, old, .. } => {
                 let read = self.ranges.load(self.program, self.thread, address);
-                self.leaves(address) || values.iter().any(|value| self.faults(value)) || target(*old, read)
+                let atom = |atom: &WaitAtom| match atom {
+                    WaitAtom::Read => read,
+                    WaitAtom::Register(register) => self.ranges.registers[self.thread][register.0],
+                };
+                self.leaves(address) || may_fault(&condition.expr, &atom) || target(*old, read)
             }
             Instruction::BlockingCas { address, expected, new, .. } => {
                 self.leaves(address) || computes(&[expected, new]) || self.overflows(address, self.eval(new))
@@ -116,17 +121,22 @@ impl StopScan<'_> {
 
     /// The expression may have no value.
     fn faults(&self, expr: &Expr) -> bool {
-        match expr {
-            Expr::Const(_) | Expr::Atom(_) => false,
-            Expr::Unary(op, arithmetic, operand) => {
-                let least = *op == UnaryOp::Neg && *arithmetic == Arithmetic::Checked;
-                (least && self.eval(operand).lo == Value::MIN) || self.faults(operand)
-            }
-            Expr::Binary(op, arithmetic, left, right) => {
-                operator_faults(*op, *arithmetic, self.eval(left), self.eval(right))
-                    || self.faults(left)
-                    || self.faults(right)
-            }
+        may_fault(expr, &|register| self.ranges.registers[self.thread][register.0])
+    }
+}
+
+/// An expression whose atoms have these values may have none.
+pub(crate) fn may_fault<A>(expr: &Expr<A>, atom: &impl Fn(&A) -> Interval) -> bool {
+    match expr {
+        Expr::Const(_) | Expr::Atom(_) => false,
+        Expr::Unary(op, arithmetic, operand) => {
+            let least = *op == UnaryOp::Neg && *arithmetic == Arithmetic::Checked;
+            (least && interval_of(operand, atom).lo == Value::MIN) || may_fault(operand, atom)
+        }
+        Expr::Binary(op, arithmetic, left, right) => {
+            operator_faults(*op, *arithmetic, interval_of(left, atom), interval_of(right, atom))
+                || may_fault(left, atom)
+                || may_fault(right, atom)
         }
     }
 }
@@ -214,6 +224,7 @@ mod tests {
             "arithmetic wrapping 0..4; static a: [_; 4]; thread t { let i; loop { i = i + 1; a[i].store(1); } }",
             "static x; thread t { bus_lock; x.store(1); bus_unlock; }",
             "static x; thread t { let r = x.load(); assert(true); }",
+            "static x: 1..3 = 1; thread t { wait(8 / x == 4); } thread u { x.store(2); }",
         ] {
             assert!(!stops(text), "{text}");
         }
@@ -233,6 +244,7 @@ mod tests {
             "static x; thread t { bus_unlock; }",
             "static x; thread t { bus_lock; bus_unlock; bus_unlock; }",
             "static x: blocking u8; thread t { let r: bool = x.load(); wait(x == 1 / r); }",
+            "static x: bool; thread t { wait(8 / x == 8); } thread u { x.store(1); }",
         ] {
             assert!(stops(text), "{text}");
         }

@@ -4,7 +4,7 @@
 
 use crate::{
     Address, Arithmetic, BinaryOp, Condition, Domain, Escape, Expr, Instruction, LocId, Memory, Observable, Order,
-    Program, RegId, Thread, Transition, UnaryOp,
+    Program, RegId, Thread, Transition, UnaryOp, WaitAtom,
 };
 use std::fmt::Write;
 
@@ -187,11 +187,7 @@ pub struct Show<'a> {
 
 impl Show<'_> {
     pub fn expr(&self, expr: &Expr) -> String {
-        self.expr_in(expr, 0)
-    }
-
-    fn expr_in(&self, expr: &Expr, outer: u8) -> String {
-        show_expr(expr, outer, self.arithmetic, &mut |register| self.register(*register))
+        show_expr(expr, 0, self.arithmetic, &mut |register| self.register(*register))
     }
 
     pub fn register(&self, register: crate::RegId) -> String {
@@ -268,12 +264,14 @@ impl Show<'_> {
                 format!("{target}{}.compare_exchange{weak}({arguments})", self.address(address))
             }
             Instruction::Fence(order) => format!("fence({})", order.name()),
-            Instruction::Wait { address, values, order, old } => {
+            Instruction::Wait { address, condition, order, old } => {
                 let place = self.address(address);
-                let alternatives: Vec<String> =
-                    values.iter().map(|value| format!("{place} == {}", self.expr_in(value, 4))).collect();
+                let condition = show_expr(&condition.expr, 0, self.arithmetic, &mut |atom| match atom {
+                    WaitAtom::Read => place.clone(),
+                    WaitAtom::Register(register) => self.register(*register),
+                });
                 let order = if *order == Order::Relaxed { String::new() } else { format!(", {}", order.name()) };
-                format!("{}wait({}{order})", self.target(*old), alternatives.join(" || "))
+                format!("{}wait({condition}{order})", self.target(*old))
             }
             Instruction::BlockingCas { address, expected, new, order } => {
                 format!("{}.bcas({})", self.address(address), orders(&[self.expr(expected), self.expr(new)], *order))

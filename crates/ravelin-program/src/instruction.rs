@@ -1,6 +1,6 @@
 //! What a transition does.
 
-use crate::{Arithmetic, BinaryOp, Expr, Fault, RegId, Value, VarId};
+use crate::{Arithmetic, BinaryOp, Expr, Fault, RegId, Value, VarId, WaitCondition};
 
 /// An instruction, executed when its transition is taken. Those that access memory have an [`Order`].
 ///
@@ -55,10 +55,10 @@ pub enum Instruction {
         ok: Option<RegId>,
     },
     Fence(Order),
-    /// Loads, and can be taken only if the value is one of `values`.
+    /// Loads, and can be taken only if the condition holds for the value read.
     Wait {
         address: Address,
-        values: Vec<Expr>,
+        condition: WaitCondition,
         order: Order,
         old: Option<RegId>,
     },
@@ -303,19 +303,20 @@ impl Instruction {
         }
     }
 
-    /// The expressions it evaluates, including addresses.
+    /// The expressions over registers that it evaluates, including addresses. The condition of a wait is not among them: it also speaks
+    /// of the value read.
     pub fn expressions(&self) -> Vec<&Expr> {
         match self {
             Instruction::Assign { value, .. } => vec![value],
             Instruction::Assume(condition) | Instruction::Assert(condition) => vec![condition],
-            Instruction::Load { address, .. } | Instruction::Lock(address) | Instruction::Unlock(address) => {
-                vec![&address.expr]
-            }
+            Instruction::Load { address, .. }
+            | Instruction::Wait { address, .. }
+            | Instruction::Lock(address)
+            | Instruction::Unlock(address) => vec![&address.expr],
             Instruction::Store { address, value, .. } => vec![&address.expr, value],
             Instruction::Rmw { address, operand, .. } => vec![&address.expr, operand],
             Instruction::CompareExchange { address, expected, new, .. }
             | Instruction::BlockingCas { address, expected, new, .. } => vec![&address.expr, expected, new],
-            Instruction::Wait { address, values, .. } => std::iter::once(&address.expr).chain(values).collect(),
             Instruction::Locked { body, .. } => body.iter().flat_map(Instruction::expressions).collect(),
             Instruction::Nop
             | Instruction::Havoc { .. }
@@ -329,6 +330,7 @@ impl Instruction {
     pub fn for_each_arithmetic(&self, visit: &mut impl FnMut(Arithmetic)) {
         match self {
             Instruction::Rmw { op, arithmetic, .. } if op.binary().is_some() => visit(*arithmetic),
+            Instruction::Wait { condition, .. } => condition.expr.for_each_arithmetic(visit),
             _ => {}
         }
         for expr in self.expressions() {
@@ -363,9 +365,9 @@ impl Instruction {
                 expected.compute_in(arithmetic);
                 new.compute_in(arithmetic);
             }
-            Instruction::Wait { address: at, values, .. } => {
+            Instruction::Wait { address: at, condition, .. } => {
                 address(at);
-                values.iter_mut().for_each(|value| value.compute_in(arithmetic));
+                condition.compute_in(arithmetic);
             }
             Instruction::Locked { body, .. } => body.iter_mut().for_each(|part| part.compute_in(arithmetic)),
             Instruction::Nop
@@ -378,7 +380,10 @@ impl Instruction {
 
     /// The registers its expressions read.
     pub fn read_registers(&self) -> Vec<RegId> {
-        let mut registers = Vec::new();
+        let mut registers = match self {
+            Instruction::Wait { condition, .. } => condition.registers(),
+            _ => Vec::new(),
+        };
         for expr in self.expressions() {
             expr.for_each_atom(&mut |register| registers.push(*register));
         }

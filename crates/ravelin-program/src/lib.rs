@@ -39,6 +39,7 @@ mod repair;
 mod span;
 mod thread;
 mod validate;
+mod wait;
 
 pub use builder::{ProgramBuilder, ThreadBuilder};
 pub use display::{Show, default_failure, show_domain, show_expr};
@@ -55,6 +56,7 @@ pub use repair::{Change, FenceStrength, Site, ThreadTransition, repaired, streng
 pub use span::{Position, Source, Span};
 pub use thread::{Copies, LocId, Location, RegId, Register, Thread, ThreadId, Transition, TransitionId};
 pub use validate::{ValidationError, validate};
+pub use wait::{WaitAtom, WaitCondition};
 
 /// A value of a register or a memory cell; also an address.
 pub type Value = i64;

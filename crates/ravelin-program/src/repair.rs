@@ -213,7 +213,7 @@ fn lock(instruction: &mut Instruction) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Address, RegId, RmwOp};
+    use crate::{Address, RegId, RmwOp, WaitCondition};
 
     #[test]
     fn every_order_becomes_the_strongest_below_seq_cst() {
@@ -232,7 +232,7 @@ mod tests {
         for (from, to) in [(Relaxed, Some(Acquire)), (Acquire, None), (SeqCst, None), (NonAtomic, None)] {
             let load = |order| Instruction::Load { reg: RegId(0), address: address.clone(), order };
             assert_eq!(strengthened(&load(from)), to.map(load));
-            let wait = |order| Instruction::Wait { address: address.clone(), values: Vec::new(), order, old: None };
+            let wait = |order| Instruction::Wait { address: address.clone(), condition: WaitCondition::equals(1.into()), order, old: None };
             assert_eq!(strengthened(&wait(from)), to.map(wait));
         }
         for (from, to) in [(Relaxed, Some(Release)), (Release, None), (SeqCst, None), (NonAtomic, None)] {

@@ -141,8 +141,8 @@ impl Validator {
                     );
                 }
             }
-            Instruction::Wait { values, .. } if values.is_empty() => {
-                self.error(span, "a wait needs at least one value to wait for".to_owned());
+            Instruction::Wait { condition, .. } if !condition.mentions_read() => {
+                self.error(span, "a wait needs a condition on the value that it reads".to_owned());
             }
             Instruction::Havoc { lo, hi, .. } if lo > hi => {
                 self.error(span, format!("there is no value in {lo}..={hi}"));

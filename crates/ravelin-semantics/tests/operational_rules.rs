@@ -3,7 +3,7 @@
 use ravelin_program::{
     Address, BinaryOp, Copies, Domain, Escape, Expr, Fault, Goal, GoalKind, InitialValue, Instruction, LocId, Model,
     Observable, Order, Program, ProgramBuilder, RegId, RmwOp, Span, ThreadBuilder, ThreadId, TransitionId, Value,
-    Variable,
+    Variable, WaitAtom, WaitCondition,
 };
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Exploration, NotModelled, Reference, Refusal, State, TooMany};
@@ -166,7 +166,7 @@ fn even_a_failing_compare_exchange_drains_the_buffer() {
 fn waits_and_blocking_cas_wait() {
     let wait = |values: Vec<Value>| Instruction::Wait {
         address: cell(X),
-        values: values.into_iter().map(Expr::Const).collect(),
+        condition: WaitCondition::one_of(values.into_iter().map(Expr::Const)),
         order: Order::Relaxed,
         old: Some(R),
     };
@@ -174,6 +174,15 @@ fn waits_and_blocking_cas_wait() {
         let program = plain(vec![vec![wait(vec![2, 3])], vec![store(X, 1), store(X, 2), store(X, 3)]]);
         assert_eq!(outcomes(&program, model), [[2, 0], [3, 0]], "{model}");
         assert!(!explore(&plain(vec![vec![wait(vec![1])]]), model).stuck.is_empty());
+        let odd = Expr::binary(BinaryOp::Rem, Expr::Atom(WaitAtom::Read), 2.into());
+        let odd = Instruction::Wait {
+            address: cell(X),
+            condition: WaitCondition::new(odd),
+            order: Order::Relaxed,
+            old: Some(R),
+        };
+        let program = plain(vec![vec![odd], vec![store(X, 1), store(X, 2), store(X, 3)]]);
+        assert_eq!(outcomes(&program, model), [[1, 0], [3, 0]], "{model}");
         // It sees its own pending store.
         assert_eq!(outcomes(&plain(vec![vec![store(X, 1), wait(vec![1])]]), model), [[1, 0]]);
         let bcas = |expected: Value, new: Value| Instruction::BlockingCas {

@@ -4,7 +4,7 @@ use crate::rc20_shorthand;
 
 use ravelin_program::{
     Address, Admission, BinaryOp, Copies, Domain, Escape, Expr, Fault, InitialValue, Instruction, LocId, Order,
-    Program, ProgramBuilder, ThreadId, Variable,
+    Program, ProgramBuilder, ThreadId, Variable, WaitCondition,
 };
 use ravelin_semantics::rc20::{
     Enumeration, EnumerationRefusal, GraphLimits, GraphRobustness, OrderReading, ThreadFailure, atomics_sc_consistent,
@@ -163,7 +163,12 @@ fn a_fault_needs_a_write_that_may_be_read() {
         let mut reader = builder.thread("reader");
         let r = reader.register_with("r", Domain::BOOL);
         let address = reader.address(y);
-        reader.push(Instruction::Wait { address, values: vec![1.into()], order: Order::Acquire, old: None });
+        reader.push(Instruction::Wait {
+            address,
+            condition: WaitCondition::equals(1.into()),
+            order: Order::Acquire,
+            old: None,
+        });
         reader.load(r, x, Order::Relaxed);
         reader.finish();
         all(&builder.finish().expect("valid")).failures()

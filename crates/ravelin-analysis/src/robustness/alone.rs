@@ -12,7 +12,7 @@ use super::attack::{ends_attack, is_delayable, is_overtaking_load};
 use ravelin_explore::{Limit, Watch};
 use ravelin_program::{
     Address, Admission, BinaryOp, Domain, Expr, Instruction, LocId, Model, Program, RegId, ThreadId, TransitionId,
-    Value,
+    Value, WaitAtom,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -132,15 +132,13 @@ impl<'a> LoneWalks<'a> {
                 let value = self.read(state, address)?;
                 set(&mut next, *reg, value)?;
             }
-            Instruction::Wait { address, values, old, .. } => {
+            Instruction::Wait { address, condition, old, .. } => {
                 let value = self.read(state, address)?;
-                let mut values = values.iter().map(|value| evaluate(value, &state.registers));
-                let mut passes = false;
-                values.try_for_each(|wanted| {
-                    passes |= value.zip(wanted?).is_none_or(|(value, wanted)| value == wanted);
-                    Ok(())
-                })?;
-                if !passes {
+                let held = evaluate_with(&condition.expr, &|atom| match atom {
+                    WaitAtom::Read => value,
+                    WaitAtom::Register(register) => state.registers[register.0],
+                });
+                if held? == Some(0) {
                     return Err(Impossible);
                 }
                 if let Some(old) = old {
@@ -202,15 +200,19 @@ fn admitted(domain: Domain, value: Option<Value>) -> Result<Option<Value>, Impos
 
 /// The value, if what is known determines it. A fault stops the thread.
 fn evaluate(expr: &Expr, registers: &[Option<Value>]) -> Result<Option<Value>, Impossible> {
+    evaluate_with(expr, &|register| registers[register.0])
+}
+
+fn evaluate_with<A>(expr: &Expr<A>, known: &impl Fn(&A) -> Option<Value>) -> Result<Option<Value>, Impossible> {
     Ok(match expr {
         Expr::Const(value) => Some(*value),
-        Expr::Atom(register) => registers[register.0],
-        Expr::Unary(op, arithmetic, operand) => match evaluate(operand, registers)? {
+        Expr::Atom(atom) => known(atom),
+        Expr::Unary(op, arithmetic, operand) => match evaluate_with(operand, known)? {
             Some(operand) => Some(op.apply(*arithmetic, operand).map_err(|_| Impossible)?),
             None => None,
         },
         Expr::Binary(op, arithmetic, left, right) => {
-            let left = evaluate(left, registers)?;
+            let left = evaluate_with(left, known)?;
             match (op, left) {
                 (BinaryOp::And, Some(0)) => return Ok(Some(0)),
                 (BinaryOp::Or, Some(left)) if left != 0 => return Ok(Some(1)),
@@ -218,7 +220,7 @@ fn evaluate(expr: &Expr, registers: &[Option<Value>]) -> Result<Option<Value>, I
                 (BinaryOp::And | BinaryOp::Or, None) => return Ok(None),
                 _ => {}
             }
-            match (left, evaluate(right, registers)?) {
+            match (left, evaluate_with(right, known)?) {
                 (Some(left), Some(right)) => Some(op.apply(*arithmetic, left, right).map_err(|_| Impossible)?),
                 _ => None,
             }

@@ -101,6 +101,9 @@ fn refuse(program: &Program) -> Result<(), Unsupported> {
                 look(hi);
             }
             transition.instruction.expressions().into_iter().for_each(|expr| for_each_constant(expr, &mut look));
+            if let Instruction::Wait { condition, .. } = &transition.instruction {
+                for_each_constant(&condition.expr, &mut look);
+            }
         }
     }
     program.goals.iter().for_each(|goal| for_each_constant(&goal.condition, &mut look));

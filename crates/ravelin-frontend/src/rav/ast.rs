@@ -371,11 +371,10 @@ impl Method {
     }
 }
 
-/// `wait(place == value || place == value, order)`.
+/// `wait(condition, order)`, where a place in the condition stands for the value read there: `wait(x != 0)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitCall {
-    pub place: RavPlace,
-    pub values: Vec<Expr>,
+    pub condition: Expr,
     pub order: Option<Name>,
 }
 

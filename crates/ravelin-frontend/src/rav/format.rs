@@ -70,10 +70,8 @@ fn format_access(access: &AccessCall) -> String {
 }
 
 fn format_wait(wait: &WaitCall) -> String {
-    let place = format_place(&wait.place);
-    let values: Vec<String> = wait.values.iter().map(|value| format!("{place} == {}", format_expr(value))).collect();
     let order = wait.order.as_ref().map(|order| format!(", {}", order.text)).unwrap_or_default();
-    format!("wait({}{order})", values.join(" || "))
+    format!("wait({}{order})", format_expr(&wait.condition))
 }
 
 fn format_thread_ref(thread: &ThreadRef) -> String {

@@ -160,9 +160,8 @@ fn orders_in(expr: &Expr, step: Option<usize>, outline: &mut TextOutline) {
             outline.strengthen(step.unwrap_or(start), start, pieces);
         }
         ExprKind::Wait(wait) => {
-            orders_in_index(&wait.place, outline);
-            wait.values.iter().for_each(|value| orders_in(value, None, outline));
-            let last = wait.values.last().map_or(end, |value| value.span.end as usize);
+            orders_in(&wait.condition, None, outline);
+            let last = wait.condition.span.end as usize;
             let added = || EditPiece::replace(last..last, ", acquire");
             let piece = wait.order.as_ref().map_or_else(added, |written| replace(written, "acquire"));
             outline.strengthen(step.unwrap_or(start), start, vec![piece]);

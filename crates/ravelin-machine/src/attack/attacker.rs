@@ -60,15 +60,11 @@ impl Attacks<'_> {
                 machine.needs_bus(thread, state)?;
                 self.load(target, place, state, log)
             }
-            StepOp::Wait { place, values, old } => {
+            StepOp::Wait { place, condition, old } => {
                 machine.needs_bus(thread, state)?;
                 let slot = machine.slot(place, state)?;
                 let read = self.read(slot, state, log);
-                let mut found = false;
-                for value in values {
-                    found |= value.eval(state)? == read;
-                }
-                if !found {
+                if !condition.holds(read, state)? {
                     return Err(StepOutcome::Disabled);
                 }
                 machine.write_optional(old, read, state)

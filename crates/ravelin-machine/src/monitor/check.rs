@@ -18,6 +18,7 @@ use super::Monitor;
 use super::effect::{AccessStrength, MonitorEffect};
 use super::plan::Class;
 use super::search::MonitorFindingKind;
+use crate::code::WaitCode;
 use crate::compile::{CellTarget, CompiledStep, StepOp};
 use crate::layout::Overflow;
 use crate::step::{Attempt, StepOutcome, admit};
@@ -112,14 +113,26 @@ impl<const N: usize> Monitor<'_, N> {
                 unknown(mode, true, Class::admitted(old.map(|old| old.domain)))
                     && (op.binary().is_some() || admits(operand))
             }
-            (StepOp::Wait { values, old, .. }, MonitorEffect::Read(mode)) => {
-                let admitted = Class::admitted(old.map(|old| old.domain));
-                let mut stale = false;
-                for value in values {
-                    let value = eval(value)?;
-                    stale |= admitted.contains(value) && unknown(mode, false, Class::only(value));
+            (StepOp::Wait { condition, old, .. }, MonitorEffect::Read(mode)) => {
+                match (&self.plan.passing[thread][index], condition) {
+                    (Some(passing), _) => {
+                        let registers = &machine.layout.registers[thread];
+                        let valuation: Vec<Value> =
+                            passing.registers.iter().map(|register| registers[register.0].get(state)).collect();
+                        passing.row(&valuation).iter().any(|class| unknown(mode, false, *class))
+                    }
+                    (None, WaitCode::OneOf(values)) => {
+                        let admitted = Class::admitted(old.map(|old| old.domain));
+                        let mut stale = false;
+                        for value in values {
+                            let value = eval(value)?;
+                            stale |= admitted.contains(value) && unknown(mode, false, Class::only(value));
+                        }
+                        stale
+                    }
+                    // No other thread writes the cells that it can read.
+                    (None, WaitCode::Stack { .. }) => false,
                 }
-                stale
             }
             (StepOp::BlockingCas { expected, new, .. }, MonitorEffect::Update(mode)) => {
                 let (expected, new) = (eval(expected)?, eval(new)?);

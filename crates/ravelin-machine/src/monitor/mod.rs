@@ -22,6 +22,7 @@
 mod check;
 mod columns;
 mod effect;
+mod passing;
 mod plan;
 mod questions;
 mod refusal;

@@ -22,6 +22,7 @@
 
 use super::columns::{Columns, MOST_COLUMNS};
 use super::effect::{C11Settings, MonitorEffect};
+use super::passing::PassingValues;
 use super::questions::{CellQuestion, FollowedRegisters, StaleValues, cell_questions};
 use super::refusal::MonitorRefusal;
 use super::search::MonitorError;
@@ -44,6 +45,8 @@ pub(crate) struct MonitorPlan {
     pub effects: Vec<Vec<MonitorEffect>>,
     /// By thread and step: the facts that it asks for.
     pub asked: Vec<Vec<Vec<usize>>>,
+    /// By thread and step: the values that let a wait pass which does not list them.
+    pub passing: Vec<Vec<Option<PassingValues>>>,
     /// Some access can lead to cells that are not known yet.
     pub leads_elsewhere: bool,
 }
@@ -169,6 +172,7 @@ impl MonitorPlan {
             sc_columns: 0,
             effects,
             asked: Vec::new(),
+            passing: Vec::new(),
             leads_elsewhere,
         };
         for (slot, by_thread) in touches.iter().enumerate() {
@@ -188,8 +192,9 @@ impl MonitorPlan {
         }
         for (number, thread) in program.threads.iter().enumerate() {
             let mut asked = Vec::with_capacity(thread.transitions.len());
+            plan.passing.push(vec![None; thread.transitions.len()]);
             for transition in 0..thread.transitions.len() {
-                watch.hold(size_of::<Vec<usize>>())?;
+                watch.hold(size_of::<Vec<usize>>() + size_of::<Option<PassingValues>>())?;
                 asked.push(plan.add_facts(machine, &mut followed, &touches, number, TransitionId(transition))?);
             }
             plan.asked.push(asked);
@@ -274,12 +279,19 @@ impl MonitorPlan {
                         facts.extend(self.add_fact(cell, false, Class::ANY));
                         facts.extend(self.add_different(cell));
                     }
-                    StaleValues::Only(None) | StaleValues::But(_) => {
-                        return Err(
-                            MonitorRefusal::TooManyValues { thread: program.threads[thread].name.clone() }.into()
-                        );
+                    StaleValues::Passing(Some(passing)) => {
+                        facts.extend(passing.classes().filter_map(|class| self.add_fact(cell, squeezes, class)));
+                    }
+                    StaleValues::Only(None) | StaleValues::But(_) | StaleValues::Passing(None) => {
+                        let code = &program.threads[thread];
+                        let position = program.source.position(code.transitions[transition.0].span);
+                        let line = position.map(|position| position.line);
+                        return Err(MonitorRefusal::TooManyValues { thread: code.name.clone(), line }.into());
                     }
                 }
+            }
+            if let StaleValues::Passing(passing) = values {
+                self.passing[thread][transition.0] = passing;
             }
         }
         Ok(facts)

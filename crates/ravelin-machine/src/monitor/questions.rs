@@ -5,14 +5,16 @@
 //! values would only distinguish more states. The possible values of the expected register are therefore followed
 //! through the thread's guards.
 
+use super::passing::PassingValues;
 use super::plan::Class;
 use crate::ranges::{Interval, Ranges};
+use crate::stops::may_fault;
 use ravelin_explore::{Limit, Watch};
-use ravelin_program::{Address, Expr, Instruction, LocId, Order, Program, RegId, TransitionId, Value};
+use ravelin_program::{Address, Expr, Instruction, LocId, Order, Program, RegId, TransitionId, Value, WaitCondition};
 use std::collections::{BTreeSet, HashMap};
 
 /// Registers with more values than this are not followed, and expressions with more are not listed.
-const MOST_VALUES: i128 = 1024;
+pub(super) const MOST_VALUES: i128 = 1024;
 
 /// A question that an instruction asks about a cell.
 pub(super) struct CellQuestion<'a> {
@@ -31,6 +33,8 @@ pub(super) enum StaleValues {
     Only(Option<Vec<Value>>),
     /// For each of these, all others.
     But(Option<Vec<Value>>),
+    /// Those that let a wait pass which does not list them.
+    Passing(Option<PassingValues>),
 }
 
 /// By location: the values of a register there; `None` if it has too many.
@@ -38,7 +42,7 @@ type ValuesByLocation = Option<Vec<BTreeSet<Value>>>;
 
 /// The values that registers can hold, followed once per register: many accesses ask for the same one.
 pub(super) struct FollowedRegisters<'a> {
-    program: &'a Program,
+    pub program: &'a Program,
     pub ranges: &'a Ranges,
     known: HashMap<(usize, RegId), ValuesByLocation>,
     pub watch: &'a Watch<'a>,
@@ -49,7 +53,7 @@ impl<'a> FollowedRegisters<'a> {
         FollowedRegisters { program, ranges, known: HashMap::new(), watch }
     }
 
-    fn at(&mut self, thread: usize, register: RegId, location: LocId) -> Result<Option<&BTreeSet<Value>>, Limit> {
+    pub fn at(&mut self, thread: usize, register: RegId, location: LocId) -> Result<Option<&BTreeSet<Value>>, Limit> {
         if !self.known.contains_key(&(thread, register)) {
             let values = follow(self.program, self.ranges, thread, register, self.watch)?;
             self.known.insert((thread, register), values);
@@ -75,10 +79,20 @@ pub(super) fn cell_questions<'a>(
         Instruction::Load { reg, order: Order::NonAtomic, .. } if admitted(&Some(*reg)) == Class::ANY => Vec::new(),
         Instruction::Store { order: Order::NonAtomic, .. } => Vec::new(),
         Instruction::Load { reg, address, .. } => one(address, false, admitted(&Some(*reg)), StaleValues::All),
-        Instruction::Wait { address, values, old, .. } => {
-            let all = values.iter().map(|expr| expected(address, expr)).collect::<Result<Vec<_>, Limit>>()?;
-            let all: Option<Vec<Vec<Value>>> = all.into_iter().collect();
-            one(address, false, admitted(old), StaleValues::Only(all.map(|values| values.concat())))
+        Instruction::Wait { address, condition, old, .. } => {
+            let values = match listed_values(ranges, thread, condition) {
+                Some(values) => {
+                    let all = values.iter().map(|expr| expected(address, expr)).collect::<Result<Vec<_>, Limit>>()?;
+                    let all: Option<Vec<Vec<Value>>> = all.into_iter().collect();
+                    StaleValues::Only(all.map(|values| values.concat()))
+                }
+                None => {
+                    let admitted = admitted(old);
+                    let passing = PassingValues::of(followed, thread, step.from, address, condition, admitted)?;
+                    StaleValues::Passing(passing)
+                }
+            };
+            one(address, false, admitted(old), values)
         }
         Instruction::Store { address, .. } | Instruction::Unlock(address) => {
             one(address, true, Class::ANY, StaleValues::All)
@@ -111,6 +125,13 @@ pub(super) fn cell_questions<'a>(
         }
         _ => Vec::new(),
     })
+}
+
+/// The values that a wait lists, if none of those behind the first can fault: whether it is evaluated depends on the value read.
+pub(super) fn listed_values(ranges: &Ranges, thread: usize, condition: &WaitCondition) -> Option<Vec<Expr>> {
+    let values = condition.values()?;
+    let faults = |value: &Expr| may_fault(value, &|register: &RegId| ranges.registers[thread][register.0]);
+    (!values.iter().skip(1).any(faults)).then_some(values)
 }
 
 /// The values of an expression at a location that the cells of an address can hold.

@@ -15,10 +15,11 @@ pub enum MonitorRefusal {
     )]
     BlockingUpdate { thread: String, span: Span },
     #[error(
-        "thread `{thread}` waits for, or compares with, too many values to list; declare smaller types for the cells and \
-         registers involved"
+        "thread `{thread}`{} waits for, or compares with, too many values to list; declare smaller types for the cells and \
+         registers involved, or compare with a constant",
+        line.map(|line| format!(", on line {line},")).unwrap_or_default()
     )]
-    TooManyValues { thread: String },
+    TooManyValues { thread: String, line: Option<usize> },
     #[error(
         "{facts} facts have to be remembered, about which values of shared cells each thread knows and about data races, and at \
          most {limit} can be; fewer threads, shared cells, or values that are waited for or compared with need fewer"

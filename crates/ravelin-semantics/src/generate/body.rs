@@ -4,7 +4,7 @@ use super::random::Random;
 use super::{Config, InstructionKind};
 use ravelin_program::{
     Address, Arithmetic, BinaryOp, Domain, Escape, Expr, Instruction, LocId, Order, RegId, RmwOp, ThreadBuilder,
-    UnaryOp, Value, VarId,
+    UnaryOp, Value, VarId, WaitAtom, WaitCondition,
 };
 
 /// A variable to access.
@@ -229,7 +229,7 @@ impl Body<'_, '_> {
             }
             InstructionKind::Wait => Instruction::Wait {
                 address: self.address(),
-                values: (0..self.random.within(1..=2)).map(|_| self.value()).collect(),
+                condition: self.awaited(),
                 order: self.order(Order::fits_load),
                 old: self.maybe_register(),
             },
@@ -364,6 +364,42 @@ impl Body<'_, '_> {
         }
         let op = self.random.pick(&[BinaryOp::Eq, BinaryOp::Eq, BinaryOp::Ne, BinaryOp::Lt, BinaryOp::Ge]);
         Expr::binary(op, Expr::Atom(self.register()), self.constant())
+    }
+
+    /// What a wait waits for: half of the time one or two values, else a comparison, or anything over the value read and registers.
+    fn awaited(&mut self) -> WaitCondition {
+        let read = Expr::Atom(WaitAtom::Read);
+        let of_registers = |expr: Expr| expr.map_atoms(&mut |register| Expr::Atom(WaitAtom::Register(*register)));
+        let comparisons = [BinaryOp::Ne, BinaryOp::Ne, BinaryOp::Lt, BinaryOp::Le, BinaryOp::Gt, BinaryOp::Ge];
+        match self.random.below(8) {
+            0..=3 => WaitCondition::one_of((0..self.random.within(1..=2)).map(|_| self.value())),
+            4 | 5 => {
+                let (op, value) = (self.random.pick(&comparisons), of_registers(self.value()));
+                let (left, right) = if self.random.once_in(4) { (value, read) } else { (read, value) };
+                WaitCondition::new(Expr::binary(op, left, right))
+            }
+            6 => {
+                let op = self.random.pick(&[BinaryOp::Rem, BinaryOp::BitAnd, BinaryOp::Add, BinaryOp::Sub]);
+                let left = Expr::binary_in(self.arithmetic(), op, read, of_registers(self.value()));
+                let op = self.random.pick(&[BinaryOp::Eq, BinaryOp::Ne, BinaryOp::Lt]);
+                WaitCondition::new(Expr::binary(op, left, of_registers(self.constant())))
+            }
+            _ => {
+                let mut condition = of_registers(self.expression(2));
+                let at = self.random.below(4);
+                let mut number = 0;
+                condition = condition.map_atoms(&mut |atom| {
+                    number += 1;
+                    Expr::Atom(if number == at { WaitAtom::Read } else { *atom })
+                });
+                let condition = WaitCondition::new(condition);
+                if condition.mentions_read() {
+                    return condition;
+                }
+                let op = self.random.pick(&BinaryOp::ALL);
+                WaitCondition::new(Expr::binary_in(self.arithmetic(), op, read, condition.expr))
+            }
+        }
     }
 
     /// Any expression.

@@ -19,6 +19,8 @@ pub(super) enum Edit {
     Instruction(usize, usize, usize),
     /// An expression of an instruction, by a number, and its replacement.
     Expression(usize, usize, usize, Simpler),
+    /// The condition of a wait.
+    Awaited(usize, usize, Simpler),
     /// The condition of a goal.
     Condition(usize, Simpler),
     DropRegister(usize, usize),
@@ -55,6 +57,9 @@ pub(super) fn edits(program: &Program) -> Vec<Edit> {
         edits.extend((0..simpler(instruction).len()).map(|number| Edit::Instruction(thread, transition, number)));
         for (number, expr) in instruction.expressions().into_iter().enumerate() {
             edits.extend(simplifications(expr).map(|how| Edit::Expression(thread, transition, number, how)));
+        }
+        if let Instruction::Wait { condition, .. } = instruction {
+            edits.extend(simplifications(&condition.expr).map(|how| Edit::Awaited(thread, transition, how)));
         }
     }
     for (goal, judged) in program.goals.iter().enumerate() {
@@ -108,6 +113,16 @@ pub(super) fn apply(program: &Program, edit: &Edit) -> Option<Program> {
             let instruction = &mut edited.threads[thread].transitions[transition].instruction;
             let expr = expressions_mut(instruction).into_iter().nth(number)?;
             simplify(expr, how)?;
+        }
+        Edit::Awaited(thread, transition, how) => {
+            let Instruction::Wait { condition, .. } = &mut edited.threads[thread].transitions[transition].instruction
+            else {
+                return None;
+            };
+            simplify(&mut condition.expr, how)?;
+            if !condition.mentions_read() {
+                return None;
+            }
         }
         Edit::Condition(goal, how) => simplify(&mut edited.goals[goal].condition, how)?,
         Edit::DropRegister(thread, register) => drop_register(&mut edited, thread, register)?,
@@ -304,19 +319,12 @@ fn simpler(instruction: &Instruction) -> Vec<Instruction> {
                 });
             }
         }
-        Instruction::Wait { values, .. } => {
+        Instruction::Wait { .. } => {
             with(&|changed| {
                 if let Instruction::Wait { old, .. } = changed {
                     *old = None;
                 }
             });
-            for dropped in 0..values.len() {
-                with(&|changed| {
-                    if let Instruction::Wait { values, .. } = changed {
-                        values.remove(dropped);
-                    }
-                });
-            }
         }
         Instruction::Unlock(address) => with(&|changed| {
             *changed = Instruction::Store { address: address.clone(), value: Expr::Const(0), order: Order::Relaxed };

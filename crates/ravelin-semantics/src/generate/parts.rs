@@ -1,6 +1,6 @@
 //! The parts of an instruction, which the shrinker changes in place.
 
-use ravelin_program::{Expr, Instruction, Order, RegId};
+use ravelin_program::{Expr, Instruction, Order, RegId, WaitAtom};
 
 /// The expressions of an instruction, in the order of [`Instruction::expressions`].
 pub(super) fn expressions_mut(instruction: &mut Instruction) -> Vec<&mut Expr> {
@@ -10,11 +10,11 @@ pub(super) fn expressions_mut(instruction: &mut Instruction) -> Vec<&mut Expr> {
         Instruction::Load { address, .. } | Instruction::Lock(address) | Instruction::Unlock(address) => {
             vec![&mut address.expr]
         }
+        Instruction::Wait { address, .. } => vec![&mut address.expr],
         Instruction::Store { address, value, .. } => vec![&mut address.expr, value],
         Instruction::Rmw { address, operand, .. } => vec![&mut address.expr, operand],
         Instruction::CompareExchange { address, expected, new, .. }
         | Instruction::BlockingCas { address, expected, new, .. } => vec![&mut address.expr, expected, new],
-        Instruction::Wait { address, values, .. } => std::iter::once(&mut address.expr).chain(values).collect(),
         Instruction::Locked { body, .. } => body.iter_mut().flat_map(expressions_mut).collect(),
         Instruction::Nop
         | Instruction::Havoc { .. }
@@ -43,7 +43,15 @@ pub(super) fn orders_mut(instruction: &mut Instruction) -> Vec<&mut Order> {
 pub(super) fn registers_mut(instruction: &mut Instruction, visit: &mut impl FnMut(&mut RegId)) {
     match instruction {
         Instruction::Assign { reg, .. } | Instruction::Havoc { reg, .. } | Instruction::Load { reg, .. } => visit(reg),
-        Instruction::Rmw { old, .. } | Instruction::Wait { old, .. } => old.iter_mut().for_each(&mut *visit),
+        Instruction::Rmw { old, .. } => old.iter_mut().for_each(&mut *visit),
+        Instruction::Wait { old, condition, .. } => {
+            old.iter_mut().for_each(&mut *visit);
+            atoms_mut(&mut condition.expr, &mut |atom| {
+                if let WaitAtom::Register(register) = atom {
+                    visit(register);
+                }
+            });
+        }
         Instruction::CompareExchange { old, ok, .. } => old.iter_mut().chain(ok).for_each(&mut *visit),
         Instruction::Locked { body, .. } => {
             // The expressions of the parts are visited with their parts.
@@ -56,10 +64,10 @@ pub(super) fn registers_mut(instruction: &mut Instruction, visit: &mut impl FnMu
     }
 }
 
-fn atoms_mut(expr: &mut Expr, visit: &mut impl FnMut(&mut RegId)) {
+fn atoms_mut<A>(expr: &mut Expr<A>, visit: &mut impl FnMut(&mut A)) {
     match expr {
         Expr::Const(_) => {}
-        Expr::Atom(register) => visit(register),
+        Expr::Atom(atom) => visit(atom),
         Expr::Unary(_, _, operand) => atoms_mut(operand, visit),
         Expr::Binary(_, _, left, right) => {
             atoms_mut(left, visit);

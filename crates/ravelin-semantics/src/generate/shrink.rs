@@ -52,7 +52,11 @@ fn weight(program: &Program) -> usize {
 }
 
 fn instruction_weight(instruction: &Instruction) -> usize {
-    let expressions: usize = instruction.expressions().into_iter().map(expr_weight).sum();
+    let condition = match instruction {
+        Instruction::Wait { condition, .. } => expr_weight(&condition.expr),
+        _ => 0,
+    };
+    let expressions = condition + instruction.expressions().into_iter().map(expr_weight).sum::<usize>();
     let targets = instruction.written_registers().len();
     let mut wrapping = 0;
     instruction.for_each_arithmetic(&mut |arithmetic| wrapping += usize::from(arithmetic != Arithmetic::Checked));

@@ -17,6 +17,7 @@
 use super::{Reference, Refusal, State};
 use ravelin_program::{
     Address, Admission, Domain, Expr, Fault, Instruction, LocId, Model, Order, RegId, ThreadId, TransitionId, Value,
+    WaitCondition,
 };
 
 /// A thread takes a transition.
@@ -118,8 +119,8 @@ impl StateDraft<'_> {
             }
             Instruction::BlockingCas { address, expected, new, .. } => self.blocking_cas(address, expected, new),
             Instruction::Lock(address) => self.blocking_cas(address, &Expr::Const(0), &Expr::Const(1)),
-            Instruction::Wait { address, values, old, .. } => {
-                let found = self.wait(address, values)?;
+            Instruction::Wait { address, condition, old, .. } => {
+                let found = self.wait(address, condition)?;
                 self.set_if_wanted(*old, found)
             }
             Instruction::Fence(Order::SeqCst) => self.drained(),
@@ -221,12 +222,13 @@ impl StateDraft<'_> {
     }
 
     /// Returns the value that was waited for.
-    fn wait(&self, address: &Address, values: &[Expr]) -> Result<Value, Refusal> {
+    fn wait(&self, address: &Address, condition: &WaitCondition) -> Result<Value, Refusal> {
         self.bus_not_with_others()?;
         let address = self.address(address)?;
-        let values = values.iter().map(|value| self.eval(value)).collect::<Result<Vec<_>, _>>()?;
         let found = self.state.visible(self.thread, address);
-        if values.contains(&found) { Ok(found) } else { Err(Refusal::Waits { found }) }
+        let registers = &self.state.threads[self.thread.0].registers;
+        let passes = condition.holds(found, &mut |register| registers[register.0])?;
+        if passes { Ok(found) } else { Err(Refusal::Waits { found }) }
     }
 
     fn blocking_cas(&mut self, address: &Address, expected: &Expr, new: &Expr) -> Result<(), Refusal> {

@@ -20,20 +20,21 @@ pub fn deadlock(
         }
         let eval = |expr: &Expr| expr.eval(&mut |register| state.registers[register.0]).ok();
         for (transition, step) in code.outgoing(state.location) {
-            let (address, awaited) = match &step.instruction {
-                Instruction::Wait { address, values, .. } => {
-                    (address, values.iter().map(eval).collect::<Option<Vec<Value>>>()?)
-                }
-                Instruction::BlockingCas { address, expected, new, .. } => {
-                    eval(new)?;
-                    (address, vec![eval(expected)?])
-                }
-                Instruction::Lock(address) => (address, vec![0]),
-                _ => return None,
-            };
+            let address = step.instruction.accesses().first()?.address;
             let address = inside(program, address, eval(&address.expr)?)?;
             let found = latest(address);
-            if awaited.contains(&found) {
+            let passes = match &step.instruction {
+                Instruction::Wait { condition, .. } => {
+                    condition.holds(found, &mut |register| state.registers[register.0]).ok()?
+                }
+                Instruction::BlockingCas { expected, new, .. } => {
+                    eval(new)?;
+                    eval(expected)? == found
+                }
+                Instruction::Lock(_) => found == 0,
+                _ => return None,
+            };
+            if passes {
                 return None;
             }
             waiting.push(WaitingThread { thread: ThreadId(number), transition, address, found });

@@ -83,13 +83,14 @@ impl LocalThread<'_> {
                 let label = Label::Read { address: self.address(address)?, value: read, order: *order };
                 one(self.outcome(Some(label), &[(Some(*reg), read)]))
             }
-            Instruction::Wait { address, values, order, old } => {
-                let label = Label::Read { address: self.address(address)?, value: read, order: *order };
-                let mut awaited = false;
-                for value in values {
-                    awaited |= self.eval(value)? == read;
+            Instruction::Wait { address, condition, order, old } => {
+                let label = Some(Label::Read { address: self.address(address)?, value: read, order: *order });
+                match condition.holds(read, &mut |register| self.registers[register.0]) {
+                    Ok(true) => one(self.outcome(label, &[(*old, read)])),
+                    Ok(false) => Ok(Vec::new()),
+                    // A failure because of the value read, as that of an RMW.
+                    Err(fault) => one(Some(TransitionOutcome { label, registers: Err(ThreadFailure::Fault(fault)) })),
                 }
-                one(if awaited { self.outcome(Some(label), &[(*old, read)]) } else { None })
             }
             Instruction::Store { address, value, order } => {
                 let (address, value) = (self.address(address)?, self.eval(value)?);

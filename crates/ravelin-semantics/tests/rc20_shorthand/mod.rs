@@ -7,7 +7,7 @@
 
 // Every test program uses a part of this.
 
-use ravelin_program::{Expr, Instruction, Order, Program, ProgramBuilder, RegId, RmwOp, ThreadBuilder, Variable};
+use ravelin_program::{Expr, Instruction, Order, Program, ProgramBuilder, RegId, RmwOp, ThreadBuilder, Variable, WaitCondition};
 use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate, robust};
 
 pub fn program(text: &str) -> Program {
@@ -105,9 +105,9 @@ fn instruction(thread: &mut ThreadBuilder<'_>, line: &[&str], find: &dyn Fn(&str
             thread.push(Instruction::BlockingCas { address, expected, new, order: order(o) });
         }
         ["WAIT", x, value, o] => {
-            let values = vec![operand(thread, value)];
+            let condition = WaitCondition::equals(operand(thread, value));
             let address = thread.address(find(x));
-            thread.push(Instruction::Wait { address, values, order: order(o), old: None });
+            thread.push(Instruction::Wait { address, condition, order: order(o), old: None });
         }
         ["LOCK", l] => {
             let address = thread.address(find(l));

@@ -2,7 +2,7 @@
 //! that goals speak of. The others are forgotten, so that local states do not differ in them.
 
 use ravelin_explore::{Limit, Watch};
-use ravelin_program::{Instruction, Observable, Program, RegId, ThreadId};
+use ravelin_program::{Instruction, Observable, Program, RegId, Thread, ThreadId};
 
 /// For each location of a thread, by register, whether it matters.
 pub(super) fn live_registers(program: &Program, thread: ThreadId, watch: &Watch) -> Result<Vec<Vec<bool>>, Limit> {
@@ -14,14 +14,19 @@ pub(super) fn live_registers(program: &Program, thread: ThreadId, watch: &Watch)
             _ => {}
         });
     }
+    live_with(code, &observed, watch)
+}
+
+/// The same of a thread alone, with the registers that are observed anywhere.
+pub(crate) fn live_with(code: &Thread, observed: &[bool], watch: &Watch) -> Result<Vec<Vec<bool>>, Limit> {
     watch.hold((observed.len() + size_of::<Vec<bool>>()) * code.locations.len())?;
-    let mut live = vec![observed.clone(); code.locations.len()];
+    let mut live = vec![observed.to_vec(); code.locations.len()];
     loop {
         let mut changed = false;
         for transition in code.transitions.iter().rev() {
             watch.steps(1 + observed.len() / 64)?;
             let mut here = live[transition.to.0].clone();
-            before(&transition.instruction, &observed, &mut here);
+            before(&transition.instruction, observed, &mut here);
             for (known, new) in live[transition.from.0].iter_mut().zip(here) {
                 changed |= new && !*known;
                 *known |= new;

@@ -20,7 +20,7 @@
 //! the budget, and counts what the view holds.
 
 mod explore;
-mod liveness;
+pub(crate) mod liveness;
 mod refusal;
 mod rounds;
 mod steps;

@@ -195,12 +195,10 @@ impl InstructionRun<'_, '_> {
                 let found = self.load(address)?;
                 self.set(*reg, found)
             }
-            Instruction::Wait { address, values, old, .. } => {
+            Instruction::Wait { address, condition, old, .. } => {
                 self.kind = EffectKind::Load;
-                let cell = self.address(address)?;
-                let wanted = values.iter().map(|value| self.eval(value)).collect::<Result<Vec<_>, _>>()?;
-                let found = self.read(cell)?;
-                if !wanted.contains(&found) {
+                let found = self.load(address)?;
+                if !condition.holds(found, &mut |register| self.registers[register.0])? {
                     return Err(InstructionStop::Blocked);
                 }
                 self.set_if_wanted(*old, found)

@@ -11,7 +11,7 @@
 use super::extend::{InstructionChain, OriginalEffect};
 use ravelin_program::{
     Address, BinaryOp, Domain, Escape, Expr, Instruction, Memory, Order, Program, RegId, Register, Span, Thread,
-    TransitionId, Value,
+    TransitionId, Value, WaitCondition,
 };
 
 /// The registers in which a thread holds stores back.
@@ -157,11 +157,11 @@ impl<'a> Auxiliary<'a> {
                 let places = self.places(pending, address);
                 places.into_iter().map(|(guard, place)| self.load(guard, place, *reg, instruction)).collect()
             }
-            Instruction::Wait { address, values, old, .. } => {
+            Instruction::Wait { address, condition, old, .. } => {
                 let places = self.places(pending, address);
                 places
                     .into_iter()
-                    .map(|(guard, place)| self.wait(guard, place, address, values, *old, instruction))
+                    .map(|(guard, place)| self.wait(guard, place, address, condition, *old, instruction))
                     .collect()
             }
             Instruction::Locked { body, drains: false } => {
@@ -199,7 +199,7 @@ impl<'a> Auxiliary<'a> {
         guard: Option<Expr>,
         place: LoadSource,
         address: &Address,
-        values: &[Expr],
+        condition: &WaitCondition,
         old: Option<RegId>,
         instruction: &Instruction,
     ) -> InstructionChain {
@@ -217,7 +217,7 @@ impl<'a> Auxiliary<'a> {
             }
             LoadSource::Slot(slot) => self.values[slot],
         };
-        steps.push(Instruction::Assume(one_of(found, values)));
+        steps.push(Instruction::Assume(condition.with_read(&Expr::Atom(found))));
         steps.extend(old.map(|old| assign(old, Expr::Atom(found))));
         if locked {
             vec![(Instruction::Locked { body: steps, drains: false }, OriginalEffect::Takes)]
@@ -323,12 +323,6 @@ fn in_bounds(memory: &Memory, address: &Address, constant: Value) -> bool {
 fn between(expr: &Expr, lo: Value, hi: Value) -> Expr {
     let above = Expr::binary(BinaryOp::Ge, expr.clone(), Expr::Const(lo));
     above.and(Expr::binary(BinaryOp::Le, expr.clone(), Expr::Const(hi)))
-}
-
-/// All values are computed, as a `wait` does, also if an early one fits already.
-fn one_of(found: RegId, values: &[Expr]) -> Expr {
-    let equal = values.iter().map(|value| Expr::Atom(found).eq(value.clone()));
-    equal.reduce(|some, more| Expr::binary(BinaryOp::BitOr, some, more)).unwrap_or(Expr::Const(0))
 }
 
 /// The domains that the cell at a computed address may have, each with the condition for it.

@@ -4,7 +4,7 @@ use ravelin_program::{Arithmetic, BinaryOp, Domain, Expr, Value};
 
 /// The condition under which an expression divides by nothing but what it can divide by, and shifts by 0 to 63 bits;
 /// `None` if that is always so.
-pub(super) fn defined(expr: &Expr) -> Option<Expr> {
+pub(super) fn defined<A: Clone>(expr: &Expr<A>) -> Option<Expr<A>> {
     match expr {
         Expr::Const(_) | Expr::Atom(_) => None,
         Expr::Unary(_, _, operand) => defined(operand),
@@ -30,11 +30,11 @@ pub(super) fn defined(expr: &Expr) -> Option<Expr> {
 }
 
 /// `lo <= expr && expr <= hi`.
-pub(super) fn between(expr: Expr, lo: Value, hi: Value) -> Expr {
+pub(super) fn between<A: Clone>(expr: Expr<A>, lo: Value, hi: Value) -> Expr<A> {
     Expr::binary(BinaryOp::Le, Expr::Const(lo), expr.clone()).and(Expr::binary(BinaryOp::Le, expr, Expr::Const(hi)))
 }
 
-pub(super) fn all(left: Option<Expr>, right: Option<Expr>) -> Option<Expr> {
+pub(super) fn all<A>(left: Option<Expr<A>>, right: Option<Expr<A>>) -> Option<Expr<A>> {
     match (left, right) {
         (Some(left), Some(right)) => Some(left.and(right)),
         (left, right) => left.or(right),

@@ -18,11 +18,9 @@ pub(super) fn ways(instruction: &Instruction, scratch: &mut ScratchRegisters) ->
     let read = Expr::Atom;
     match instruction {
         Instruction::Unlock(address) => vec![vec![store(address, Expr::Const(0), Order::Release)]],
-        Instruction::Wait { address, values, order, old } => {
+        Instruction::Wait { address, condition, order, old } => {
             let found = scratch.nth(RegisterRole::Found, 0);
-            let equal = values.iter().map(|value| read(found).eq(value.clone())).reduce(Expr::or);
-            let mut way = vec![load(address, found, *order)];
-            way.extend(equal.map(Instruction::Assume));
+            let mut way = vec![load(address, found, *order), Instruction::Assume(condition.with_read(&read(found)))];
             way.extend(set(old, read(found)));
             vec![way]
         }
@@ -86,6 +84,11 @@ fn writing(order: Order) -> Order {
 /// The instruction itself in the new layout, without guards; `None` if it needs some and has to be taken apart.
 pub(super) fn relocated(layout: &CompanionLayout, instruction: &Instruction) -> Option<Instruction> {
     if instruction.expressions().into_iter().any(|expr| defined(expr).is_some()) {
+        return None;
+    }
+    if let Instruction::Wait { condition, .. } = instruction
+        && defined(&condition.expr).is_some()
+    {
         return None;
     }
     let at = |address: &Address| match layout.locate(address) {

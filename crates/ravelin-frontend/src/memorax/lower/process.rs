@@ -8,7 +8,7 @@ use super::flow::{MemoraxAutomaton, MemoraxFlow, Point};
 use super::{SharedMemory, domain, starts_with_any_integer, unique};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
-use ravelin_program::{Copies, Expr, Instruction, LocId, Order, RegId, Register, Span, Thread, Value};
+use ravelin_program::{Copies, Expr, Instruction, LocId, Order, RegId, Register, Span, Thread, Value, WaitCondition};
 use std::collections::HashMap;
 
 /// Where each label of a process went; `None` if nothing leads there.
@@ -285,7 +285,7 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
                     self.check_expected(&target, &value, span);
                     let from = self.guarded(from, target.guard, place.span);
                     let (address, order) = (target.address, Order::Relaxed);
-                    self.emit(from, Instruction::Wait { address, values: vec![value], order, old: None }, to, span);
+                    self.emit(from, Instruction::Wait { address, condition: WaitCondition::equals(value), order, old: None }, to, span);
                 }
             }
             StatementKind::Write(strength, place, value) => {

@@ -1,7 +1,7 @@
 //! Expressions and cells in C.
 
 use super::{CSetting, variable_of};
-use ravelin_program::{Address, Arithmetic, BinaryOp, Expr, RegId, UnaryOp, Value};
+use ravelin_program::{Address, Arithmetic, BinaryOp, Expr, RegId, UnaryOp, Value, WaitAtom, WaitCondition};
 
 /// Writes the expressions of one thread.
 pub(super) struct TermWriter<'a> {
@@ -21,44 +21,23 @@ impl<'a> TermWriter<'a> {
     }
 
     pub fn expr(&self, expr: &Expr) -> String {
-        match expr {
-            Expr::Const(value) => constant(*value),
-            Expr::Atom(RegId(register)) => self.setting.registers[self.thread][*register].clone(),
-            Expr::Unary(UnaryOp::Not, _, operand) => format!("!{}", self.operand(operand)),
-            Expr::Unary(UnaryOp::Neg, arithmetic, operand) => {
-                settle(*arithmetic, format!("0 - {}", self.operand(operand)))
-            }
-            Expr::Binary(op, arithmetic, left, right) => self.binary(*op, *arithmetic, left, right),
-        }
+        write_expr(expr, &|register| self.register(*register))
     }
 
-    fn binary(&self, op: BinaryOp, arithmetic: Arithmetic, left: &Expr, right: &Expr) -> String {
-        let call = match op {
-            BinaryOp::Div => "divide",
-            BinaryOp::Rem => "modulo",
-            BinaryOp::Shl => "shift_left",
-            BinaryOp::Shr => "shift_right",
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
-                // Where the result is wrapped, the exact one must exist first.
-                let wide = if arithmetic == Arithmetic::Checked { "" } else { "(__int128)" };
-                let exact = format!("{wide}{} {} {}", self.operand(left), op.symbol(), self.operand(right));
-                return settle(arithmetic, exact);
-            }
-            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
-                let exact = format!("{} {} {}", self.operand(left), op.symbol(), self.operand(right));
-                return settle(arithmetic, exact);
-            }
-            _ => return format!("{} {} {}", self.operand(left), op.symbol(), self.operand(right)),
-        };
-        settle(arithmetic, format!("{call}({}, {})", self.expr(left), self.expr(right)))
+    /// The condition of a wait, with a name for the value read.
+    pub fn condition(&self, condition: &WaitCondition, read: &str) -> String {
+        write_expr(&condition.expr, &|atom| match atom {
+            WaitAtom::Read => read.to_owned(),
+            WaitAtom::Register(register) => self.register(*register),
+        })
     }
 
-    /// In parentheses where it is more than a name or a number.
+    fn register(&self, register: RegId) -> String {
+        self.setting.registers[self.thread][register.0].clone()
+    }
+
     fn operand(&self, expr: &Expr) -> String {
-        match expr {
-            Expr::Const(_) | Expr::Atom(_) => self.expr(expr),
-            _ => format!("({})", self.expr(expr)),
-        }
+        write_operand(expr, &|register| self.register(*register))
     }
 
     pub fn cell(&self, address: &Address) -> CellTerm {
@@ -103,6 +82,42 @@ impl<'a> TermWriter<'a> {
             _ if base == 0 => self.operand(expr),
             _ => format!("({} - {})", self.operand(expr), constant(base)),
         }
+    }
+}
+
+fn write_expr<A>(expr: &Expr<A>, atom: &impl Fn(&A) -> String) -> String {
+    match expr {
+        Expr::Const(value) => constant(*value),
+        Expr::Atom(of) => atom(of),
+        Expr::Unary(UnaryOp::Not, _, operand) => format!("!{}", write_operand(operand, atom)),
+        Expr::Unary(UnaryOp::Neg, arithmetic, operand) => {
+            settle(*arithmetic, format!("0 - {}", write_operand(operand, atom)))
+        }
+        Expr::Binary(op, arithmetic, left, right) => {
+            let call = match op {
+                BinaryOp::Div => "divide",
+                BinaryOp::Rem => "modulo",
+                BinaryOp::Shl => "shift_left",
+                BinaryOp::Shr => "shift_right",
+                _ => {
+                    let (left, right) = (write_operand(left, atom), write_operand(right, atom));
+                    // Where the result is wrapped, the exact one must exist first.
+                    let wraps = matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul);
+                    let wide = if wraps && *arithmetic != Arithmetic::Checked { "(__int128)" } else { "" };
+                    let exact = format!("{wide}{left} {} {right}", op.symbol());
+                    return if op.computes() { settle(*arithmetic, exact) } else { exact };
+                }
+            };
+            settle(*arithmetic, format!("{call}({}, {})", write_expr(left, atom), write_expr(right, atom)))
+        }
+    }
+}
+
+/// In parentheses where it is more than a name or a number.
+fn write_operand<A>(expr: &Expr<A>, atom: &impl Fn(&A) -> String) -> String {
+    match expr {
+        Expr::Const(_) | Expr::Atom(_) => write_expr(expr, atom),
+        _ => format!("({})", write_expr(expr, atom)),
     }
 }
 

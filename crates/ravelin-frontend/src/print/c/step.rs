@@ -2,7 +2,7 @@
 
 use super::expression::{CellTerm, TermWriter, constant};
 use super::{AccessForm, CSetting, NotInC};
-use ravelin_program::{Address, Domain, Escape, Expr, Instruction, Order, RegId, RmwOp, Value};
+use ravelin_program::{Address, Domain, Escape, Expr, Instruction, Order, RegId, RmwOp, Value, WaitCondition};
 
 /// Writes the instructions of one thread.
 pub(super) struct StepWriter<'a> {
@@ -81,7 +81,7 @@ impl Lines<'_> {
                 self.line("}".to_owned());
             }
             Instruction::Fence(order) => self.line(format!("atomic_thread_fence({});", memory_order(*order))),
-            Instruction::Wait { address, values, order, old } => self.wait(address, values, *order, *old),
+            Instruction::Wait { address, condition, order, old } => self.wait(address, condition, *order, *old),
             Instruction::BlockingCas { address, expected, new, order } => {
                 let cell = self.cell(address);
                 let (expected, new) = (self.terms.expr(expected), self.terms.expr(new));
@@ -136,11 +136,11 @@ impl Lines<'_> {
         }
     }
 
-    fn wait(&mut self, address: &Address, values: &[Expr], order: Order, old: Option<RegId>) {
+    fn wait(&mut self, address: &Address, condition: &WaitCondition, order: Order, old: Option<RegId>) {
         let cell = self.cell(address);
-        let wanted: Vec<String> = values.iter().map(|value| self.terms.expr(value)).collect();
-        if let [only] = &wanted[..] {
-            let only = only.clone();
+        let values = condition.values();
+        if let Some([only]) = values.as_deref() {
+            let only = self.terms.expr(only);
             self.line(format!("RAVELIN_WAIT(&{cell}, {only}, {});", memory_order(order)));
             if let Some(old) = old {
                 self.set(old, &only);
@@ -151,8 +151,14 @@ impl Lines<'_> {
             AccessForm::Atomic => format!("atomic_load_explicit(&{cell}, {})", memory_order(order)),
             _ => format!("__atomic_load_n(&{cell}, {})", builtin_order(order)),
         };
-        let others: Vec<String> = wanted.iter().map(|value| format!("found_ != {value}")).collect();
-        let others = if others.is_empty() { "1".to_owned() } else { others.join(" && ") };
+        let others = match values {
+            Some(values) => {
+                let others: Vec<String> =
+                    values.iter().map(|value| format!("found_ != {}", self.terms.expr(value))).collect();
+                others.join(" && ")
+            }
+            None => format!("!({})", self.terms.condition(condition, "found_")),
+        };
         self.line("{".to_owned());
         self.line("  long long found_;".to_owned());
         self.line(format!("  while (found_ = {load}, {others}) sched_yield();"));

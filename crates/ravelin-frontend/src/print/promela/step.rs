@@ -7,7 +7,9 @@
 
 use super::expression::{Compiler, Obstacle, ObstacleCheck, PromelaTerm, TermRange};
 use super::ranges::PromelaRanges;
-use ravelin_program::{Address, Arithmetic, Domain, Escape, Expr, Instruction, Program, RegId, RmwOp, Value};
+use ravelin_program::{
+    Address, Arithmetic, Domain, Escape, Expr, Instruction, Program, RegId, RmwOp, Value, WaitAtom, WaitCondition,
+};
 use std::collections::BTreeMap;
 
 /// What a step is compiled against.
@@ -64,6 +66,14 @@ pub(super) fn steps(setting: &PromelaSetting, thread: usize, instruction: &Instr
             draft.finish()
         })
         .collect()
+}
+
+/// A register, after what the step itself wrote.
+fn register_term(step: &PromelaStep, setting: &PromelaSetting, thread: usize, register: RegId) -> PromelaTerm {
+    step.registers.get(&register.0).cloned().unwrap_or_else(|| {
+        let range = setting.ranges.registers[thread][register.0];
+        PromelaTerm::new(setting.registers[thread][register.0].clone(), range)
+    })
 }
 
 /// A cell of memory as SPIN sees it.
@@ -134,14 +144,12 @@ impl PromelaDraft<'_> {
             }
             Instruction::BlockingCas { address, expected, new, .. } => self.blocking_cas(address, expected, new),
             Instruction::Lock(address) => self.blocking_cas(address, &Expr::Const(0), &Expr::Const(1)),
-            Instruction::Wait { address, values, old, .. } => {
+            Instruction::Wait { address, condition, old, .. } => {
                 self.bus_not_with_others();
                 let address = self.address(address);
-                let values: Vec<PromelaTerm> = values.iter().map(|value| self.eval(value)).collect();
                 let found = self.read(&address);
-                let others: Vec<String> =
-                    values.iter().map(|value| format!("{} != {}", found.text, value.text)).collect();
-                self.block(format!("({})", others.join(" && ")));
+                let held = self.holds(condition, &found);
+                self.block(format!("({} == 0)", held.text));
                 self.set_if_wanted(*old, found);
             }
             Instruction::BusLock => {
@@ -216,11 +224,15 @@ impl PromelaDraft<'_> {
 
     fn eval(&mut self, expr: &Expr) -> PromelaTerm {
         let (step, setting, thread) = (&self.step, self.setting, self.thread);
-        self.compiler.term(expr, &mut |register: &RegId| {
-            step.registers.get(&register.0).cloned().unwrap_or_else(|| {
-                let range = setting.ranges.registers[thread][register.0];
-                PromelaTerm::new(setting.registers[thread][register.0].clone(), range)
-            })
+        self.compiler.term(expr, &mut |register: &RegId| register_term(step, setting, thread, *register))
+    }
+
+    /// The condition of a wait that found this value.
+    fn holds(&mut self, condition: &WaitCondition, found: &PromelaTerm) -> PromelaTerm {
+        let (step, setting, thread) = (&self.step, self.setting, self.thread);
+        self.compiler.term(&condition.expr, &mut |atom| match atom {
+            WaitAtom::Read => found.clone(),
+            WaitAtom::Register(register) => register_term(step, setting, thread, *register),
         })
     }
 

@@ -9,7 +9,8 @@ use super::thread::{Binding, ThreadLowering};
 use crate::Diagnostic;
 use crate::flow::Raw;
 use ravelin_program::{
-    Address, BinaryOp, Domain, Expr, Instruction, Order, RegId, Span, UnaryOp, Value, default_failure,
+    Address, BinaryOp, Domain, Expr, Instruction, Order, RegId, Span, UnaryOp, Value, WaitAtom, WaitCondition,
+    default_failure,
 };
 
 /// Where the value of an access goes.
@@ -294,18 +295,105 @@ impl ThreadLowering<'_, '_> {
     }
 
     pub fn wait(&mut self, wait: &WaitCall, into: ValueDestination, span: Span) -> Option<Expr> {
-        let address = self.address_of(&wait.place);
-        let values: Vec<Option<Expr>> = wait.values.iter().map(|value| self.value(value)).collect();
+        let Some(place) = self.awaited_place(&wait.condition) else {
+            self.report_no_place(wait);
+            return None;
+        };
+        let address = self.address_of(place);
+        let condition = self.wait_condition(&wait.condition, place);
         let order = self.order(wait.order.as_ref(), Method::Load);
-        let address = address?;
-        let values: Vec<Expr> = values.into_iter().collect::<Option<_>>()?;
+        let (address, condition) = (address?, WaitCondition::new(condition?));
         let old = match into {
             ValueDestination::Nowhere => None,
             ValueDestination::Register(register) => Some(register),
             ValueDestination::Hidden => Some(self.hidden(self.loaded(&address), span)),
         };
-        self.emit(Instruction::Wait { address, values, order, old }, span);
+        self.emit(Instruction::Wait { address, condition, order, old }, span);
         old.map(Expr::Atom)
+    }
+
+    /// The place that a wait reads: the first of its condition that is shared memory. A register with the name of a shared variable does
+    /// not hide it there.
+    fn awaited_place<'t>(&self, tree: &'t Tree) -> Option<&'t RavPlace> {
+        match &tree.kind {
+            ExprKind::Place(place) => (place.is_mem() || self.globals.declares(&place.name.text)).then_some(place),
+            ExprKind::Unary(_, inner) | ExprKind::Paren(inner) | ExprKind::Arithmetic(_, inner) => {
+                self.awaited_place(inner)
+            }
+            ExprKind::Binary(_, left, right) => self.awaited_place(left).or_else(|| self.awaited_place(right)),
+            _ => None,
+        }
+    }
+
+    fn report_no_place(&mut self, wait: &WaitCall) {
+        if let Some(unknown) = self.unknown_place(&wait.condition) {
+            self.unknown_variable(&unknown.name);
+            return;
+        }
+        let mut diagnostic = Diagnostic::error(wait.condition.span, "a wait needs a condition on shared memory");
+        diagnostic.help = Some(match loaded_place(&wait.condition) {
+            Some(place) => {
+                let shown = super::super::format::format_place(place);
+                format!("the wait itself loads: write `{shown}`, not `{shown}.load()`")
+            }
+            None => "write `wait(x == 1)`, or any other condition on one shared variable".to_owned(),
+        });
+        self.report(diagnostic);
+    }
+
+    /// The first name in a condition that nothing has.
+    fn unknown_place<'t>(&self, tree: &'t Tree) -> Option<&'t RavPlace> {
+        match &tree.kind {
+            ExprKind::Place(place) => {
+                let name = place.name.text.as_str();
+                let known = self.lookup(name).is_some() || self.globals.constants.contains_key(name);
+                (!known || place.index.is_some()).then_some(place)
+            }
+            ExprKind::Unary(_, inner) | ExprKind::Paren(inner) | ExprKind::Arithmetic(_, inner) => {
+                self.unknown_place(inner)
+            }
+            ExprKind::Binary(_, left, right) => self.unknown_place(left).or_else(|| self.unknown_place(right)),
+            _ => None,
+        }
+    }
+
+    /// The condition of a wait. Accesses in it, which do not wait, are done before the wait, from left to right.
+    fn wait_condition(&mut self, tree: &Tree, place: &RavPlace) -> Option<Expr<WaitAtom>> {
+        if self.awaited_place(tree).is_none() {
+            let value = self.value(tree)?;
+            return Some(value.map_atoms(&mut |register| Expr::Atom(WaitAtom::Register(*register))));
+        }
+        match &tree.kind {
+            ExprKind::Place(found) => {
+                let shown = super::super::format::format_place;
+                if shown(found) == shown(place) {
+                    return Some(Expr::Atom(WaitAtom::Read));
+                }
+                // Another name that a register may have.
+                if found.index.is_none() && self.lookup(&found.name.text).is_some() {
+                    let value = self.name_value(found)?;
+                    return Some(value.map_atoms(&mut |register| Expr::Atom(WaitAtom::Register(*register))));
+                }
+                self.report(
+                    Diagnostic::error(found.span, "a wait looks at one place only")
+                        .with_secondary(place.span, "it started with this one"),
+                );
+                None
+            }
+            ExprKind::Paren(inner) => self.wait_condition(inner, place),
+            ExprKind::Arithmetic(ty, inner) => {
+                self.computing_in(ty.as_ref(), |lowering| lowering.wait_condition(inner, place)).flatten()
+            }
+            ExprKind::Unary(op, operand) => {
+                let operand = self.wait_condition(operand, place)?;
+                Some(Expr::unary_in(self.arithmetic, *op, operand))
+            }
+            ExprKind::Binary(op, left, right) => {
+                let (left, right) = (self.wait_condition(left, place), self.wait_condition(right, place));
+                Some(Expr::binary_in(self.arithmetic, *op, left?, right?))
+            }
+            _ => None,
+        }
     }
 
     /// The order written, or relaxed; reports one that the access cannot have.
@@ -340,5 +428,15 @@ impl ThreadLowering<'_, '_> {
             );
         }
         order
+    }
+}
+
+/// The place of the first load in an expression.
+fn loaded_place(tree: &Tree) -> Option<&RavPlace> {
+    match &tree.kind {
+        ExprKind::Access(access) if matches!(access.method, Method::Load | Method::Read) => Some(&access.place),
+        ExprKind::Unary(_, inner) | ExprKind::Paren(inner) | ExprKind::Arithmetic(_, inner) => loaded_place(inner),
+        ExprKind::Binary(_, left, right) => loaded_place(left).or_else(|| loaded_place(right)),
+        _ => None,
     }
 }

@@ -299,6 +299,11 @@ impl<'a> SharedVariables<'a> {
         }
     }
 
+    /// A shared variable has this name.
+    pub fn declares(&self, name: &str) -> bool {
+        self.names.contains_key(name)
+    }
+
     /// The variable, noted as mentioned.
     pub fn mention(&mut self, name: &str) -> Option<VarId> {
         let id = *self.names.get(name)?;

@@ -6,7 +6,7 @@
 use super::super::ast::{
     AccessCall, ExchangeResult, Expr, ExprKind, Method, Name, RavPlace, ThreadRef, Type, WaitCall,
 };
-use super::super::format::{format_expr, format_place};
+use super::super::format::format_expr;
 use super::super::lexer::too_large;
 use super::{MAX_OPERATORS, Parse, Parser, is_keyword};
 use crate::Diagnostic;
@@ -273,40 +273,10 @@ impl Parser<'_> {
     fn wait(&mut self) -> Parse<ExprKind> {
         self.cursor.bump();
         self.expect("(", "after `wait`")?;
-        let place = self.place()?;
-        let mut values = Vec::new();
-        loop {
-            if self.cursor.is("!=")
-                || self.cursor.is("<")
-                || self.cursor.is(">")
-                || self.cursor.is("<=")
-                || self.cursor.is(">=")
-                || self.cursor.is(".")
-            {
-                let diagnostic =
-                    Diagnostic::error(self.cursor.span(), "a wait names the values it waits for with `==`");
-                let shown = format_place(&place);
-                return Err(self.report(diagnostic.with_help(format!(
-                    "write `wait({shown} == 1)`, or wait for anything else by `while {shown}.load() == 0 {{}}`"
-                ))));
-            }
-            self.expect("==", "and the value to wait for")?;
-            // Tighter than a comparison, so that `||` separates the values.
-            values.push(self.binary(BinaryOp::BitOr.precedence())?);
-            if !self.cursor.eat("||") {
-                break;
-            }
-            self.count_operator()?;
-            let next = self.place()?;
-            if format_place(&next) != format_place(&place) {
-                let diagnostic = Diagnostic::error(next.span, "a wait looks at one place only")
-                    .with_secondary(place.span, "it started with this one");
-                self.report(diagnostic);
-            }
-        }
+        let condition = self.expr()?;
         let order = if self.cursor.eat(",") { Some(self.order()?) } else { None };
-        self.expect(")", "after the values")?;
-        Ok(ExprKind::Wait(Box::new(WaitCall { place, values, order })))
+        self.expect(")", "after the condition")?;
+        Ok(ExprKind::Wait(Box::new(WaitCall { condition, order })))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::ast::{Block, Expr as Tree, Name, Operation, Statement, StatementKind};
 use super::thread::ThreadLowering;
 use crate::Diagnostic;
-use ravelin_program::{Address, Expr, Instruction, RegId, Span};
+use ravelin_program::{Address, Expr, Instruction, RegId, Span, WaitCondition};
 
 impl ThreadLowering<'_, '_> {
     pub fn block(&mut self, block: &Block) {
@@ -127,7 +127,8 @@ impl ThreadLowering<'_, '_> {
             Operation::Wait { values, order } => {
                 let values: Vec<Option<Expr>> = values.iter().map(|value| self.value(value)).collect();
                 let values = values.into_iter().collect::<Option<Vec<Expr>>>()?;
-                Some(Instruction::Wait { address: address?, values, order: *order, old })
+                let condition = WaitCondition::one_of(values);
+                Some(Instruction::Wait { address: address?, condition, order: *order, old })
             }
             Operation::BlockingCas { expected, new, order } => {
                 let (expected, new) = (self.value(expected), self.value(new));
