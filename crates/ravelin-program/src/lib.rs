@@ -23,6 +23,7 @@
 //! assert_eq!(program.threads[0].transitions.len(), 2);
 //! ```
 
+mod access_order;
 mod builder;
 mod display;
 mod domain;
@@ -40,6 +41,7 @@ mod span;
 mod thread;
 mod validate;
 
+pub use access_order::{Lowering, OrderSlot};
 pub use builder::{ProgramBuilder, ThreadBuilder};
 pub use display::{Show, default_failure, show_domain, show_expr};
 pub use domain::{Admission, Arithmetic, Domain, Escape};
@@ -51,7 +53,7 @@ pub use instruction::{Access, Address, Instruction, Order, RmwOp};
 pub use memory::{InitialValue, Memory, VarId, Variable};
 pub use model::{Model, SeqCstReading, UnknownModel};
 pub use program::Program;
-pub use repair::{Change, FenceStrength, Site, ThreadTransition, repaired, strengthened};
+pub use repair::{Change, FenceStrength, Site, ThreadTransition, repaired};
 pub use span::{Position, Source, Span};
 pub use thread::{Copies, LocId, Location, RegId, Register, Thread, ThreadId, Transition, TransitionId};
 pub use validate::{ValidationError, validate};
