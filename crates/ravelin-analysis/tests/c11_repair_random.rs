@@ -90,16 +90,19 @@ type Choice = Vec<Option<FenceStrength>>;
 
 /// The number of minimal sets and of changes in the largest of them, or what is wrong; `Err(None)` if the program is too large.
 fn check(program: &Program, case: Case, seed: u64) -> Result<(usize, usize), Option<String>> {
-    let sites = (case.sites)(program);
-    let base = case.lower.lowered(program, &sites);
-    let all: Vec<usize> = (0..sites.len()).collect();
-    let mut offers = c11_offers(program, &sites, &all, &CostBy::Size, case.weights, case.model, case.lower);
-    // Any part of the offers is as good as all of them.
+    let mut sites = (case.sites)(program);
+    let offers_at = |sites: &[Site]| {
+        let all: Vec<usize> = (0..sites.len()).collect();
+        c11_offers(program, sites, &all, &CostBy::Size, case.weights, case.model, case.lower)
+    };
+    // Any part of the sites is as good as all of them: elsewhere all stays as it is.
     let mut random = seed;
-    while choices(&sites, &offers) > MOST_CHOICES {
+    while choices(&sites, &offers_at(&sites)) > MOST_CHOICES {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        offers.remove((random >> 33) as usize % offers.len());
+        sites.remove((random >> 33) as usize % sites.len());
     }
+    let offers = offers_at(&sites);
+    let base = case.lower.lowered(program, &sites);
     let made = |choice: &Choice| {
         let chosen = choice.iter().enumerate().filter_map(|(site, strength)| Some((site, (*strength)?)));
         repaired(&base, &sites, &chosen.collect::<Vec<_>>())
@@ -233,7 +236,7 @@ fn is_at_least(strong: &Choice, weak: &Choice) -> bool {
 }
 
 /// Most random goals are violated under SC or not at all. This adds one that forbids a final state that the model has and SC does not have, if there
-/// is one; in every fourth program the goals are left as they are.
+/// is one with all that may be weaker so; in every fourth program the goals are left as they are.
 fn with_weak_goal(mut program: Program, case: Case, seed: u64) -> Program {
     if case.purpose != Purpose::SafeOnTheWay {
         program.goals.retain(Goal::is_final);
@@ -241,7 +244,8 @@ fn with_weak_goal(mut program: Program, case: Case, seed: u64) -> Program {
     if seed.is_multiple_of(4) {
         return program;
     }
-    let Ok(all) = enumerate(&program, case.reading(), LIMITS) else { return program };
+    let base = case.lower.lowered(&program, &(case.sites)(&program));
+    let Ok(all) = enumerate(&base, case.reading(), LIMITS) else { return program };
     let complete: Vec<&Execution> = all.executions.iter().filter(|execution| execution.complete).collect();
     let sc = complete.iter().filter(|execution| sc_consistent(&execution.graph));
     let under_sc: Vec<_> = sc.map(|execution| execution.state(&program)).collect();

@@ -64,7 +64,7 @@ impl Fences {
         let quality = self.purpose.quality();
         match self.written.filter(|_| !self.wrong_as_written) {
             Some(written) if set.cost < written => {
-                (format!("{quality} with less"), format!("cost {} instead of {written}", set.cost))
+                (format!("{quality} with weaker orders or fences"), format!("cost {} instead of {written}", set.cost))
             }
             Some(written) if set.cost == written => {
                 (format!("{quality}, and nothing can be weaker"), format!("cost {written}"))
