@@ -60,7 +60,7 @@ pub fn measure(
     plan: FenceExperiment,
     repetitions: usize,
 ) -> Result<FenceMeasurement> {
-    let request = SiteRequest { repair: plan.repair, existing: false, copies: None };
+    let request = SiteRequest::new(plan.repair);
     let ask = || -> Result<(FenceAnswer, Vec<Site>, Vec<Offer>)> {
         let found = sites(&program.source, language, &request)?;
         let all = if plan.apart { apart(program, &found.sites) } else { found.sites };

@@ -1,24 +1,26 @@
-//! Stronger orders and fences for random programs: every set that is found makes the program robust, or safe, none of its changes can be left
-//! out, and no other set is cheaper or missing. All sets of offers are judged by the enumeration of execution graphs.
+//! Stronger and weaker orders and fences for random programs: every set that is found makes the program robust, or safe, none of its changes
+//! can be left out or be weaker, and no other set is cheaper or missing. All choices are judged by the enumeration of execution graphs.
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
 use crate::random_programs::{without_faulting_domains, without_seq_cst_accesses};
 use ravelin_analysis::Verdict;
-use ravelin_analysis::c11::{C11Weights, StrengthenQuestion, c11_offers, order_sites, strengthen};
+use ravelin_analysis::c11::{
+    C11Question, C11Weights, StrengthenQuestion, c11_offers, c11_robustness, order_sites, strengthen,
+};
 use ravelin_analysis::fences::{CostBy, FenceSet, Offer, Sets, SynthesisOutcome, automaton_sites};
 use ravelin_analysis::reachability::{ReachabilityQuestion, reach};
 use ravelin_program::{
-    BinaryOp, Change, Condition, Expr, Goal, GoalKind, Instruction, Model, Observable, Order, Program, RegId, Site,
-    Span, ThreadId, ThreadTransition, TransitionId, repaired,
+    BinaryOp, Change, Condition, Expr, FenceStrength, Goal, GoalKind, Instruction, Lowering, Model, Observable, Order,
+    Program, RegId, Site, Span, ThreadId, ThreadTransition, TransitionId, repaired,
 };
 use ravelin_semantics::generate::{Config, Generator, InstructionKind, shrink};
 use ravelin_semantics::rc20::{Execution, GraphLimits, OrderReading, enumerate, robust, sc_consistent, violated_goals};
 use ravelin_testing::seeds;
 
 const LIMITS: GraphLimits = GraphLimits { executions: 1_000, states: 1_000, values: 100 };
-/// More have too many sets to try them all.
-const MOST_OFFERS: usize = 6;
+/// More are too many to try them all.
+const MOST_CHOICES: usize = 80;
 
 /// What is asked.
 #[derive(Clone, Copy)]
@@ -26,6 +28,7 @@ struct Case {
     model: Model,
     sites: fn(&Program) -> Vec<Site>,
     weights: C11Weights,
+    lower: Lowering,
     purpose: Purpose,
 }
 
@@ -39,6 +42,8 @@ enum Purpose {
     SafeOnTheWay,
     /// As `Safe` with seq_cst accesses, about which an answer may be unknown.
     SafeOrOpen,
+    /// As `Robust` with seq_cst accesses, likewise.
+    RobustOrOpen,
 }
 
 impl Case {
@@ -50,7 +55,7 @@ impl Case {
 /// The purpose is served; `None` if that is too much to find out.
 fn judge(program: &Program, case: Case) -> Option<bool> {
     match case.purpose {
-        Purpose::Robust => is_robust(program, case.reading()),
+        Purpose::Robust | Purpose::RobustOrOpen => is_robust(program, case.reading()),
         Purpose::Safe | Purpose::SafeOnTheWay | Purpose::SafeOrOpen => is_safe(program, case.reading()),
     }
 }
@@ -80,49 +85,65 @@ fn disagreement(program: &Program, case: Case, seed: u64) -> Option<String> {
     check(program, case, seed).err().flatten()
 }
 
+/// By site what is chosen there.
+type Choice = Vec<Option<FenceStrength>>;
+
 /// The number of minimal sets and of changes in the largest of them, or what is wrong; `Err(None)` if the program is too large.
 fn check(program: &Program, case: Case, seed: u64) -> Result<(usize, usize), Option<String>> {
-    let sites = (case.sites)(program);
-    let all: Vec<usize> = (0..sites.len()).collect();
-    let mut offers = c11_offers(program, &sites, &all, &CostBy::Size, case.weights, case.model);
-    // Any part of the offers is as good as all of them.
+    let mut sites = (case.sites)(program);
+    let offers_at = |sites: &[Site]| {
+        let all: Vec<usize> = (0..sites.len()).collect();
+        c11_offers(program, sites, &all, &CostBy::Size, case.weights, case.model, case.lower)
+    };
+    // Any part of the sites is as good as all of them: elsewhere all stays as it is.
     let mut random = seed;
-    while offers.len() > MOST_OFFERS {
+    while choices(&sites, &offers_at(&sites)) > MOST_CHOICES {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        offers.remove((random >> 33) as usize % offers.len());
+        sites.remove((random >> 33) as usize % sites.len());
     }
-    // A set that holds one that is enough is enough. That is what the clauses stand on, so it is not always taken for granted.
+    let offers = offers_at(&sites);
+    let base = case.lower.lowered(program, &sites);
+    let made = |choice: &Choice| {
+        let chosen = choice.iter().enumerate().filter_map(|(site, strength)| Some((site, (*strength)?)));
+        repaired(&base, &sites, &chosen.collect::<Vec<_>>())
+    };
+    // A choice that is as strong as one that is enough is enough. That is what the clauses stand on, so it is not always taken for granted.
     let doubtful = seed.is_multiple_of(8);
-    let mut serves: Vec<bool> = Vec::with_capacity(1 << offers.len());
-    for bits in 0..1usize << offers.len() {
-        let below = (0..offers.len()).filter(|offer| bits >> offer & 1 == 1).any(|offer| serves[bits & !(1 << offer)]);
-        if below && !doubtful {
-            serves.push(true);
+    let mut serving: Vec<Choice> = Vec::new();
+    for choice in all_choices(&sites, &offers) {
+        let above = serving.iter().any(|less| is_at_least(&choice, less));
+        if above && !doubtful {
+            serving.push(choice);
             continue;
         }
-        let fine = judge(&made(program, &sites, &offers, bits), case).ok_or(None)?;
-        if below && !fine {
-            return Err(Some(format!("{bits:b} is not enough, although less is, of {offers:?}")));
+        let fine = judge(&made(&choice), case).ok_or(None)?;
+        if above && !fine {
+            return Err(Some(format!("{choice:?} is not enough, although less is, of {offers:?}")));
         }
-        serves.push(fine);
+        if fine {
+            serving.push(choice);
+        }
     }
-    let minimal: Vec<usize> = (0..serves.len())
-        .filter(|&bits| serves[bits] && !(0..offers.len()).any(|o| bits >> o & 1 == 1 && serves[bits & !(1 << o)]))
-        .collect();
-    let cost = |bits: usize| -> u64 {
-        offers.iter().enumerate().filter(|(offer, _)| bits >> offer & 1 == 1).map(|(_, offer)| offer.cost.main).sum()
+    let is_minimal = |choice: &&Choice| !serving.iter().any(|less| less != *choice && is_at_least(choice, less));
+    let mut minimal: Vec<Choice> = serving.iter().filter(is_minimal).cloned().collect();
+    minimal.sort_unstable();
+    let cost = |choice: &Choice| -> u64 {
+        let taken = offers.iter().filter(|offer| choice[offer.site] == Some(offer.strength));
+        taken.map(|offer| offer.cost.main).sum()
     };
-    let least = minimal.iter().map(|&bits| cost(bits)).min();
-    let cheapest: Vec<usize> = minimal.iter().copied().filter(|&bits| Some(cost(bits)) == least).collect();
-    let wrong_under_sc = case.purpose != Purpose::Robust
-        && reach(program, &ReachabilityQuestion::new(Model::Sc)).map_err(|_| None)?.verdict == Verdict::Violated;
+    let least = minimal.iter().map(cost).min();
+    let cheapest: Vec<Choice> = minimal.iter().filter(|choice| Some(cost(choice)) == least).cloned().collect();
+    let nothing = vec![vec![None; sites.len()]];
+    let is_about_goals = !matches!(case.purpose, Purpose::Robust | Purpose::RobustOrOpen);
+    let wrong_under_sc = is_about_goals
+        && reach(&base, &ReachabilityQuestion::new(Model::Sc)).map_err(|_| None)?.verdict == Verdict::Violated;
     for sets in [Sets::AllMinimal, Sets::AllCheapest, Sets::Cheapest] {
-        let question = match case.purpose {
-            Purpose::Robust => StrengthenQuestion::robust(case.model),
-            _ => StrengthenQuestion::safe(case.model),
+        let question = match is_about_goals {
+            false => StrengthenQuestion::robust(case.model),
+            true => StrengthenQuestion::safe(case.model),
         };
         let question = StrengthenQuestion { sets, ..question };
-        let ask = || strengthen(program, &sites, &offers, &question);
+        let ask = || strengthen(&base, &sites, &offers, &question);
         let answer = match std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask)) {
             Ok(Ok(answer)) => answer.found,
             // What a monitor does not take is said, and no question of repair.
@@ -130,8 +151,12 @@ fn check(program: &Program, case: Case, seed: u64) -> Result<(usize, usize), Opt
             Ok(Err(error)) => return Err(Some(error.to_string())),
             Err(_) => return Err(Some("a panic".to_owned())),
         };
-        let mut found: Vec<usize> =
-            answer.sets.iter().map(|set| set.offers.iter().map(|offer| 1 << offer).sum()).collect();
+        let choice_of = |set: &FenceSet| {
+            let mut choice: Choice = vec![None; sites.len()];
+            set.choices(&offers).into_iter().for_each(|(site, strength)| choice[site] = Some(strength));
+            choice
+        };
+        let mut found: Vec<Choice> = answer.sets.iter().map(choice_of).collect();
         found.sort_unstable();
         let right = match sets {
             Sets::AllMinimal => found == minimal,
@@ -139,11 +164,11 @@ fn check(program: &Program, case: Case, seed: u64) -> Result<(usize, usize), Opt
             Sets::Cheapest => found.len() == 1 && cheapest.contains(&found[0]),
         };
         let expected = match answer.outcome {
-            SynthesisOutcome::NotNeeded => minimal == [0] && found.is_empty(),
-            SynthesisOutcome::Found => right && minimal != [0],
+            SynthesisOutcome::NotNeeded => minimal == nothing && found.is_empty(),
+            SynthesisOutcome::Found => right && minimal != nothing,
             SynthesisOutcome::NoSet(_) => minimal.is_empty() && found.is_empty() && !wrong_under_sc,
             SynthesisOutcome::WrongUnderSc(_) => minimal.is_empty() && found.is_empty() && wrong_under_sc,
-            SynthesisOutcome::Unknown(_) if case.purpose == Purpose::SafeOrOpen => {
+            SynthesisOutcome::Unknown(_) if matches!(case.purpose, Purpose::SafeOrOpen | Purpose::RobustOrOpen) => {
                 if found.iter().any(|set| !minimal.contains(set)) {
                     return Err(Some(format!("{sets:?}: found {found:?}, expected {minimal:?} of {offers:?}")));
                 }
@@ -152,6 +177,11 @@ fn check(program: &Program, case: Case, seed: u64) -> Result<(usize, usize), Opt
             SynthesisOutcome::Unknown(_) => false,
         };
         if !expected {
+            if case.purpose == Purpose::RobustOrOpen
+                && all_choices(&sites, &offers).iter().any(|choice| is_missed(&made(choice), !serving.contains(choice)))
+            {
+                return Err(None);
+            }
             let outcome = answer.outcome;
             return Err(Some(format!("{sets:?}: found {found:?}, expected {minimal:?} of {offers:?}\n{outcome:?}")));
         }
@@ -159,18 +189,54 @@ fn check(program: &Program, case: Case, seed: u64) -> Result<(usize, usize), Opt
             return Err(Some("the sets are not sorted by cost".to_owned()));
         }
     }
-    let changes = minimal.iter().map(|bits| bits.count_ones() as usize).max().unwrap_or(0);
-    Ok((if minimal == [0] { 0 } else { minimal.len() }, changes))
+    let changes = minimal.iter().map(|choice| choice.iter().flatten().count()).max().unwrap_or(0);
+    Ok((if minimal == nothing { 0 } else { minimal.len() }, changes))
 }
 
-fn made(program: &Program, sites: &[Site], offers: &[Offer], bits: usize) -> Program {
-    let taken = (0..offers.len()).filter(|offer| bits >> offer & 1 == 1).collect();
-    let set = FenceSet { offers: taken, cost: Default::default() };
-    repaired(program, sites, &set.choices(offers))
+/// The search calls a program robust that is not: it need not find all violations with seq_cst accesses.
+fn is_missed(program: &Program, violated: bool) -> bool {
+    let answer = c11_robustness(program, &C11Question::new(Model::Rc20));
+    violated && answer.is_ok_and(|answer| answer.verdict == Verdict::Holds && answer.seq_cst.is_some())
+}
+
+/// How many choices there are.
+fn choices(sites: &[Site], offers: &[Offer]) -> usize {
+    let kinds = |site: usize| 1 + offers.iter().filter(|offer| offer.site == site).count();
+    (0..sites.len()).map(kinds).fold(1, usize::saturating_mul)
+}
+
+/// All of them, each behind those that are weaker.
+fn all_choices(sites: &[Site], offers: &[Offer]) -> Vec<Choice> {
+    let mut all: Vec<Choice> = vec![Vec::new()];
+    for site in 0..sites.len() {
+        let mut kinds: Vec<Option<FenceStrength>> = vec![None];
+        kinds.extend(offers.iter().filter(|offer| offer.site == site).map(|offer| Some(offer.strength)));
+        let one_more = |choice: &Choice| -> Vec<Choice> {
+            kinds.iter().map(|&kind| choice.iter().copied().chain([kind]).collect()).collect()
+        };
+        all = all.iter().flat_map(one_more).collect();
+    }
+    let rank = |kind: &Option<FenceStrength>| match kind {
+        None => 0,
+        Some(FenceStrength::Acquire | FenceStrength::StoreStore) => 1,
+        Some(FenceStrength::AcqRel) => 2,
+        Some(FenceStrength::Full) => 3,
+    };
+    all.sort_by_key(|choice| choice.iter().map(rank).sum::<u32>());
+    all
+}
+
+/// Everywhere as strong.
+fn is_at_least(strong: &Choice, weak: &Choice) -> bool {
+    strong.iter().zip(weak).all(|(strong, weak)| match (strong, weak) {
+        (_, None) => true,
+        (None, Some(_)) => false,
+        (Some(strong), Some(weak)) => strong.is_at_least(*weak),
+    })
 }
 
 /// Most random goals are violated under SC or not at all. This adds one that forbids a final state that the model has and SC does not have, if there
-/// is one; in every fourth program the goals are left as they are.
+/// is one with all that may be weaker so; in every fourth program the goals are left as they are.
 fn with_weak_goal(mut program: Program, case: Case, seed: u64) -> Program {
     if case.purpose != Purpose::SafeOnTheWay {
         program.goals.retain(Goal::is_final);
@@ -178,7 +244,8 @@ fn with_weak_goal(mut program: Program, case: Case, seed: u64) -> Program {
     if seed.is_multiple_of(4) {
         return program;
     }
-    let Ok(all) = enumerate(&program, case.reading(), LIMITS) else { return program };
+    let base = case.lower.lowered(&program, &(case.sites)(&program));
+    let Ok(all) = enumerate(&base, case.reading(), LIMITS) else { return program };
     let complete: Vec<&Execution> = all.executions.iter().filter(|execution| execution.complete).collect();
     let sc = complete.iter().filter(|execution| sc_consistent(&execution.graph));
     let under_sc: Vec<_> = sc.map(|execution| execution.state(&program)).collect();
@@ -225,13 +292,37 @@ fn fences(program: &Program) -> Vec<Site> {
 
 fn orders_and_fences(program: &Program) -> Vec<Site> {
     let mut sites = fences(program);
-    sites.extend(order_sites(program));
+    sites.extend(orders(program));
     sites
+}
+
+fn orders(program: &Program) -> Vec<Site> {
+    order_sites(program, Lowering::Nothing)
 }
 
 /// Fences that are there may go, and others may come.
 fn existing(program: &Program) -> Vec<Site> {
     let mut sites = orders_and_fences(program);
+    sites.extend(kept(program));
+    sites
+}
+
+/// What is there may be weaker, and nothing else may come.
+fn written(program: &Program) -> Vec<Site> {
+    let mut sites = order_sites(program, Lowering::Accesses);
+    sites.extend(kept(program));
+    sites
+}
+
+/// What is there may be weaker, and others may come.
+fn written_and_fences(program: &Program) -> Vec<Site> {
+    let mut sites = fences(program);
+    sites.extend(written(program));
+    sites
+}
+
+fn kept(program: &Program) -> Vec<Site> {
+    let mut sites = Vec::new();
     for (number, thread) in program.threads.iter().enumerate() {
         for (id, transition) in thread.transitions.iter().enumerate() {
             if matches!(transition.instruction, Instruction::Fence(_)) {
@@ -280,10 +371,13 @@ fn compare(case: Case, config: Config, programs: u64) {
     let (mut tried, mut changed, mut together, mut several) = (0, 0, 0, 0);
     for seed in seeds(programs) {
         let program = match case.purpose {
-            Purpose::SafeOrOpen => without_faulting_domains(generator.program(seed)),
+            Purpose::SafeOrOpen | Purpose::RobustOrOpen => without_faulting_domains(generator.program(seed)),
             _ => plain(generator.program(seed)),
         };
-        let program = if case.purpose == Purpose::Robust { program } else { with_weak_goal(program, case, seed) };
+        let program = match case.purpose {
+            Purpose::Robust | Purpose::RobustOrOpen => program,
+            _ => with_weak_goal(program, case, seed),
+        };
         match check(&program, case, seed) {
             Err(Some(what)) => {
                 let smaller = shrink(&program, &mut |program| disagreement(program, case, seed).is_some());
@@ -311,8 +405,47 @@ const RC20: Case = Case {
     model: Model::Rc20,
     sites: orders_and_fences,
     weights: C11Weights { order: 1, seq_cst: 4, weak_fence: 2, weak_fences: false },
+    lower: Lowering::Nothing,
     purpose: Purpose::Robust,
 };
+
+/// Everything that is written may be weaker.
+const RELAXED: Case = Case { sites: written, lower: Lowering::Accesses, ..RC20 };
+
+/// Few events, none of them relaxed, so that there is much to weaken.
+fn strong() -> Config {
+    use Order::{AcqRel, Acquire, Release, SeqCst};
+    let mut config = Config { orders: vec![Acquire, Release, AcqRel, SeqCst, SeqCst], ..small() };
+    config.kinds.push((InstructionKind::Fence, 3));
+    config.kinds.push((InstructionKind::Rmw, 1));
+    config.kinds.push((InstructionKind::CompareExchange, 2));
+    config
+}
+
+#[test]
+fn weaker_orders_and_fences_against_rc20() {
+    compare(RELAXED, strong(), 150);
+}
+
+#[test]
+fn weaker_orders_and_new_fences_against_rc20() {
+    compare(Case { sites: written_and_fences, ..RELAXED }, strong(), 100);
+}
+
+#[test]
+fn weaker_orders_of_seq_cst_accesses_against_rc20() {
+    compare(Case { purpose: Purpose::RobustOrOpen, ..RELAXED }, strong(), 150);
+}
+
+#[test]
+fn weaker_orders_and_fences_that_keep_goals_under_rc20() {
+    compare(Case { purpose: Purpose::Safe, ..RELAXED }, strong(), 150);
+}
+
+#[test]
+fn weaker_orders_of_seq_cst_accesses_that_keep_goals_under_rc20() {
+    compare(Case { purpose: Purpose::SafeOrOpen, ..RELAXED }, strong(), 150);
+}
 
 #[test]
 fn orders_and_seq_cst_fences_against_rc20() {
@@ -321,7 +454,7 @@ fn orders_and_seq_cst_fences_against_rc20() {
 
 #[test]
 fn orders_alone_against_rc20() {
-    compare(Case { sites: order_sites, ..RC20 }, Config { max_events: 7, non_atomic: false, ..small() }, 100);
+    compare(Case { sites: orders, ..RC20 }, Config { max_events: 7, non_atomic: false, ..small() }, 100);
 }
 
 #[test]
@@ -350,7 +483,7 @@ fn orders_and_seq_cst_fences_that_keep_goals_under_rc20() {
 #[test]
 fn orders_alone_that_keep_goals_under_rc20() {
     let config = Config { max_events: 7, non_atomic: false, goals: 1..=1, ..small() };
-    compare(Case { sites: order_sites, purpose: Purpose::Safe, ..RC20 }, config, 150);
+    compare(Case { sites: orders, purpose: Purpose::Safe, ..RC20 }, config, 150);
 }
 
 #[test]

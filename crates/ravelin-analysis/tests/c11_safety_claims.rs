@@ -10,16 +10,16 @@ use ravelin_analysis::reachability::{ReachEngine, ReachabilityQuestion};
 use ravelin_explore::Budget;
 use ravelin_frontend::sites::{RepairKind, SiteRequest, Sites as Places, sites};
 use ravelin_frontend::{Language, parse};
-use ravelin_program::{Change, Model, Source, repaired};
+use ravelin_program::{Change, Lowering, Model, OrderSlot, Source, repaired};
 
 fn places(text: &str) -> Places {
-    let request = SiteRequest { repair: RepairKind::Strengthen, existing: false, copies: None };
+    let request = SiteRequest::new(RepairKind::Strengthen);
     sites(&Source::new("claim.rav", text), Language::Rav, &request).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 fn offers(places: &Places, model: Model) -> Vec<Offer> {
     let allowed = Placement::Anywhere.allowed(&places.program, &places.sites).expect("no list");
-    c11_offers(&places.program, &places.sites, &allowed, &CostBy::Size, C11Weights::default(), model)
+    c11_offers(&places.program, &places.sites, &allowed, &CostBy::Size, C11Weights::default(), model, Lowering::Nothing)
 }
 
 fn ask(places: &Places, offers: &[Offer], question: &StrengthenQuestion) -> FenceAnswer {
@@ -27,7 +27,12 @@ fn ask(places: &Places, offers: &[Offer], question: &StrengthenQuestion) -> Fenc
 }
 
 fn told(places: &Places, offers: &[Offer], set: &FenceSet) -> String {
-    let mut names: Vec<&str> = set.offers.iter().map(|&offer| places.sites[offers[offer].site].name.as_str()).collect();
+    let word = |&offer: &usize| {
+        let name = &places.sites[offers[offer].site].name;
+        let order = offers[offer].strength.order().name();
+        name.strip_suffix(":order").map_or_else(|| name.clone(), |place| format!("{place}:{order}"))
+    };
+    let mut names: Vec<String> = set.offers.iter().map(word).collect();
     names.sort_unstable();
     names.join(" ")
 }
@@ -133,7 +138,7 @@ fn what_remains_is_a_run() {
     let (_, sb, ..) = CLAIMS[1];
     let places = places(&format!("{CELLS}{sb}"));
     let mut offers = offers(&places, Model::Rc20);
-    offers.retain(|offer| places.sites[offer.site].change == Change::Strengthen);
+    offers.retain(|offer| places.sites[offer.site].change == Change::Order(OrderSlot::Main));
     let answer = ask(&places, &offers, &StrengthenQuestion::safe(Model::Rc20));
     let SynthesisOutcome::NoSet(remains) = answer.outcome else { panic!("orders do not repair SB") };
     let Trouble::Run(witness, None) = *remains else { panic!("it is about safety") };

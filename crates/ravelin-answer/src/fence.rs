@@ -25,13 +25,19 @@ pub struct Fences {
     pub goals: usize,
     /// Under rc20, for programs with seq_cst accesses, how these were to be read; else null.
     pub seq_cst: Option<SeqCstReading>,
+    /// The cost of the existing fences and orders, if they were optional.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<u64>,
+    /// Only existing fences and orders were to change, but the program is wrong with them, so others were tried.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wrong_as_written: bool,
     /// What was found.
     pub outcome: FenceOutcome,
     /// The requested sets, cheapest first; with `unknown` those found before.
     pub sets: Vec<FenceSet>,
     /// There are more sets; these are the cheapest.
     pub truncated: bool,
-    /// With `not_needed`: existing fences that are not needed.
+    /// With `not_needed`: existing fences that are not needed, and orders that can be relaxed.
     pub superfluous: Vec<FenceChange>,
     /// With `wrong_under_sc` and `no_set`: what no fence forbids.
     pub trouble: Option<Box<Trouble>>,
@@ -50,6 +56,28 @@ pub struct Fences {
     /// Where threads can stop under sc; omitted if a limit was hit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stops: Option<Stops>,
+}
+
+impl Fences {
+    /// What a set makes of the program, and its cost. Where existing fences and orders were optional, the cost of these is said as well.
+    pub fn achieved(&self, set: &FenceSet) -> (String, String) {
+        let quality = self.purpose.quality();
+        match self.written.filter(|_| !self.wrong_as_written) {
+            Some(written) if set.cost < written => {
+                (format!("{quality} with weaker orders or fences"), format!("cost {} instead of {written}", set.cost))
+            }
+            Some(written) if set.cost == written => {
+                (format!("{quality}, and nothing can be weaker"), format!("cost {written}"))
+            }
+            _ => {
+                let (noun, make) = match set.fences {
+                    1 => (set.noun().to_owned(), "makes"),
+                    _ => (format!("{}s", set.noun()), "make"),
+                };
+                (format!("{} {noun} {make} it {quality}", set.fences), format!("cost {}", set.cost))
+            }
+        }
+    }
 }
 
 /// The purpose of fences.
@@ -133,7 +161,7 @@ impl FenceSet {
         let has = |kind: ChangeKind| self.changes.iter().any(|change| change.change == Some(kind));
         if has(ChangeKind::LockStore) {
             "locked store"
-        } else if has(ChangeKind::Strengthen) {
+        } else if [ChangeKind::Strengthen, ChangeKind::Weaken, ChangeKind::KeepOrder].into_iter().any(has) {
             "change"
         } else {
             "fence"
@@ -158,6 +186,17 @@ pub struct FenceChange {
     /// The change; omitted for a place without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeKind>,
+    /// The new order of an access or of an existing fence; omitted if it does not change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+}
+
+impl FenceChange {
+    /// The change in words: `weaken to release`.
+    pub fn words(&self) -> String {
+        let name = self.change.map_or("", |kind| kind.name());
+        self.order.as_ref().map_or_else(|| name.to_owned(), |order| format!("{name} to {order}"))
+    }
 }
 
 /// The change at a place.
@@ -185,9 +224,18 @@ pub enum ChangeKind {
     /// A store becomes a locked exchange.
     #[serde(rename = "lock store")]
     LockStore,
+    /// An existing fence gets a weaker order.
+    #[serde(rename = "weaken fence")]
+    WeakenFence,
     /// An access gets a stronger order.
     #[serde(rename = "strengthen")]
     Strengthen,
+    /// An access gets a weaker order.
+    #[serde(rename = "weaken")]
+    Weaken,
+    /// The order of an access stays.
+    #[serde(rename = "keep order")]
+    KeepOrder,
 }
 
 impl ChangeKind {
@@ -201,7 +249,10 @@ impl ChangeKind {
             ChangeKind::KeepFence => "keep fence",
             ChangeKind::RemoveFence => "remove fence",
             ChangeKind::LockStore => "lock store",
+            ChangeKind::WeakenFence => "weaken fence",
             ChangeKind::Strengthen => "strengthen",
+            ChangeKind::Weaken => "weaken",
+            ChangeKind::KeepOrder => "keep order",
         }
     }
 

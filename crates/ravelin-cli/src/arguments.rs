@@ -6,6 +6,7 @@ use crate::diagnose::Diagnose;
 use crate::explain::Explain;
 use crate::named::{distinct, named};
 use crate::pages::Pages;
+use crate::relax::Relax;
 use crate::resume::Resume;
 use crate::sanitize::arguments::{Cargo, Compile, Findings, Replay, Run};
 use crate::serve::Serve;
@@ -43,6 +44,8 @@ pub enum Command {
     Reach(Reach),
     /// Find the cheapest fences that make a program robust, or the minimal sets that make it safe
     Fence(Fence),
+    /// Find the weakest orders and fences with which a program stays robust, or safe
+    Relax(Relax),
     /// List the final states of a program, and mark those that sequential consistency forbids
     States(States),
     /// Simulate a program: take a random walk, or choose each step yourself
@@ -198,7 +201,8 @@ pub struct Fence {
     /// What to minimise: `size`, the number of fences; `loops`, ten to the power of the loop depth per fence; or the costs in a file
     #[arg(long, default_value = "size", value_name = "COST", conflicts_with = "expect")]
     pub cost: String,
-    /// Where fences may go: `anywhere`, `after-stores`, `before-loads`, `outside-loops`, or the places in a file
+    /// Where fences may go: `anywhere`, `after-stores`, `before-loads`, `outside-loops`, `written` (with --minimise: only what is there may
+    /// stay), or the places in a file
     #[arg(long, default_value = "anywhere", value_name = "PLACEMENT", conflicts_with = "expect")]
     pub placement: String,
     /// pso: what a full fence and a store-store fence cost, relative to each other [default: 2,1]; ra and rc20: what a seq_cst fence and
@@ -214,7 +218,7 @@ pub struct Fence {
     /// The repair: `fence` inserts fences, `rmw` turns stores into locked exchanges
     #[arg(long, default_value = "fence", value_name = "REPAIR", conflicts_with = "expect", value_parser = named(&[RepairKind::Fence, RepairKind::Rmw], RepairKind::name))]
     pub repair: RepairKind,
-    /// Ignore the fences of the program, and keep only those that are needed
+    /// Begin without the fences of the program and with its orders lowered, and keep only what is needed
     #[arg(long, conflicts_with = "expect")]
     pub minimise: bool,
     /// Choose fences for each copy of a thread separately; the result cannot be written as a program
@@ -242,7 +246,7 @@ pub struct Fence {
 }
 
 /// Two positive numbers.
-fn parse_weights(text: &str) -> Result<(u64, u64), String> {
+pub fn parse_weights(text: &str) -> Result<(u64, u64), String> {
     let positive = |text: &str| text.trim().parse::<u64>().ok().filter(|number| (1..=1000).contains(number));
     let parts = text.split_once(',').and_then(|(full, store)| Some((positive(full)?, positive(store)?)));
     parts.ok_or_else(|| format!("`{text}` is not two positive numbers up to 1000 such as 2,1"))
@@ -347,7 +351,7 @@ pub struct Convert {
     pub output: Option<PathBuf>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Inputs {
     /// Programs; `-` reads standard input
     #[arg(required = true, value_name = "FILE")]
@@ -357,7 +361,7 @@ pub struct Inputs {
 }
 
 /// How programs are read.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct InputOptions {
     /// The language of a program, if the file name does not determine it
     #[arg(long, value_name = "LANGUAGE", value_parser = named(&Language::ALL, Language::name))]
@@ -432,7 +436,7 @@ pub struct Search {
     pub no_symmetry: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Output {
     /// Format of the answer
     #[arg(long, default_value = "text", value_name = "FORMAT")]

@@ -23,6 +23,7 @@ mod named;
 mod pages;
 mod progress;
 mod reach;
+mod relax;
 mod resume;
 mod sanitize;
 mod serve;
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
         Command::Cluster(arguments) => return ended(cluster::run(arguments)),
         Command::Resume(arguments) => resume::run(arguments),
         Command::Fence(arguments) => fence::run(arguments),
+        Command::Relax(arguments) => relax::run(arguments),
         Command::States(arguments) => states::run(arguments),
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Certificate(arguments) => certificate::run(arguments),

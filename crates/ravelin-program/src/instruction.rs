@@ -128,6 +128,20 @@ impl Order {
         matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
     }
 
+    /// The weakest order that is as strong as both.
+    pub fn join(self, other: Order) -> Order {
+        match (self, other) {
+            _ if self == other => self,
+            (Order::SeqCst, _) | (_, Order::SeqCst) => Order::SeqCst,
+            (Order::NonAtomic | Order::Relaxed, order) | (order, Order::NonAtomic | Order::Relaxed) => order,
+            _ => Order::AcqRel,
+        }
+    }
+
+    pub fn is_at_least(self, other: Order) -> bool {
+        self.join(other) == self
+    }
+
     pub fn fits_load(self) -> bool {
         !matches!(self, Order::Release | Order::AcqRel)
     }

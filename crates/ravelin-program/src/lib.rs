@@ -23,6 +23,7 @@
 //! assert_eq!(program.threads[0].transitions.len(), 2);
 //! ```
 
+mod access_order;
 mod builder;
 mod display;
 mod domain;
@@ -41,6 +42,7 @@ mod thread;
 mod validate;
 mod wait;
 
+pub use access_order::{Lowering, OrderSlot};
 pub use builder::{ProgramBuilder, ThreadBuilder};
 pub use display::{Show, default_failure, show_domain, show_expr};
 pub use domain::{Admission, Arithmetic, Domain, Escape};
@@ -52,7 +54,7 @@ pub use instruction::{Access, Address, Instruction, Order, RmwOp};
 pub use memory::{InitialValue, Memory, VarId, Variable};
 pub use model::{Model, SeqCstReading, UnknownModel};
 pub use program::Program;
-pub use repair::{Change, FenceStrength, Site, ThreadTransition, repaired, strengthened};
+pub use repair::{Change, FenceStrength, Site, ThreadTransition, repaired};
 pub use span::{Position, Source, Span};
 pub use thread::{Copies, LocId, Location, RegId, Register, Thread, ThreadId, Transition, TransitionId};
 pub use validate::{ValidationError, validate};

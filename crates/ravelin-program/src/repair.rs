@@ -1,5 +1,5 @@
 //! Changes that keep accesses in order: a fence, a store that becomes a locked exchange, or an access with a stronger
-//! order.
+//! order (`access_order.rs`).
 //!
 //! A [`Site`] is a place where one change can be made. One place in a source text can be several in the program: a
 //! thread that is written once may run in several copies, and a loop that is written once may have been unrolled. A
@@ -11,7 +11,7 @@
 //! is executed after each of them, before the next location is reached. All transitions that enter a location make up
 //! the papers' fence.
 
-use crate::{Expr, Instruction, LocId, Location, Observable, Order, Position, Program, ThreadId, TransitionId};
+use crate::{Expr, Instruction, LocId, Location, Observable, Order, OrderSlot, Position, Program, ThreadId, TransitionId};
 
 /// A place where a program can be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,15 +38,17 @@ pub enum Change {
     /// A fence is inserted after each of the edges. If `after_label`, the labels of the location that they lead to name
     /// the place before the fence; all transitions that enter it are then edges of the site.
     Insert { after_label: bool },
-    /// The edges are existing fences. If the site is not chosen, they are removed.
+    /// The edges are existing fences. If the site is not chosen, they are removed. If it is chosen with a weaker kind,
+    /// they become fences of that kind.
     Keep,
     /// The edges are plain stores, and become locked exchanges.
     Lock,
-    /// The edges are atomic accesses, and get a stronger order: the result of [`strengthened`].
-    Strengthen,
+    /// The edges are atomic accesses, one of whose orders becomes at least as strong as that of the kind of fence that
+    /// is chosen.
+    Order(OrderSlot),
 }
 
-/// The kind of fence. A change that is not a fence has only one form, and its strength has no meaning.
+/// The kind of fence, or of order. A store that is locked has only one form, and its strength has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FenceStrength {
     /// An acquire fence: loads before it come before everything that follows. Only useful under RC20.
@@ -68,6 +70,22 @@ impl FenceStrength {
             FenceStrength::AcqRel => Order::AcqRel,
             FenceStrength::Full => Order::SeqCst,
         }
+    }
+
+    /// The kind of a fence with this order; `None` if it is none.
+    pub fn of(order: Order) -> Option<FenceStrength> {
+        match order {
+            Order::NonAtomic | Order::Relaxed => None,
+            Order::Acquire => Some(FenceStrength::Acquire),
+            Order::Release => Some(FenceStrength::StoreStore),
+            Order::AcqRel => Some(FenceStrength::AcqRel),
+            Order::SeqCst => Some(FenceStrength::Full),
+        }
+    }
+
+    /// It does all that the other one does.
+    pub fn is_at_least(self, other: FenceStrength) -> bool {
+        self.join(other) == self
     }
 
     /// The weakest fence that replaces two adjacent ones.
@@ -107,56 +125,26 @@ pub fn repaired(program: &Program, sites: &[Site], chosen: &[(usize, FenceStreng
                     program.threads[edge.thread.0].transitions[edge.transition.0].instruction = Instruction::Nop;
                 }
             }
-            (Change::Strengthen, Some(_)) => {
+            (Change::Keep, Some(strength)) => {
                 for edge in &site.edges {
                     let instruction = &mut program.threads[edge.thread.0].transitions[edge.transition.0].instruction;
-                    if let Some(stronger) = strengthened(instruction) {
-                        *instruction = stronger;
+                    if let Instruction::Fence(order) = instruction
+                        && order.is_at_least(strength.order())
+                    {
+                        *order = strength.order();
                     }
                 }
             }
-            (Change::Keep, Some(_)) | (Change::Insert { .. } | Change::Lock | Change::Strengthen, None) => {}
+            (Change::Order(slot), Some(strength)) => {
+                for edge in &site.edges {
+                    let access = &mut program.threads[edge.thread.0].transitions[edge.transition.0].instruction;
+                    slot.raise(access, strength.order());
+                }
+            }
+            (Change::Insert { .. } | Change::Lock | Change::Order(_), None) => {}
         }
     }
     program
-}
-
-/// An access with the strongest order that release and acquire give it; `None` if it has that already, or has no order.
-///
-/// | access | becomes |
-/// | --- | --- |
-/// | relaxed load or wait | acquire |
-/// | relaxed store | release |
-/// | relaxed, acquire or release RMW or blocking compare-exchange | acq_rel |
-/// | compare-exchange | the same if it succeeds; a relaxed failure becomes acquire |
-///
-/// Seq_cst is not among them: the meaning of a seq_cst access depends on the model, and a seq_cst fence beside it has a
-/// stronger effect.
-pub fn strengthened(instruction: &Instruction) -> Option<Instruction> {
-    let mut stronger = instruction.clone();
-    let raise = |order: &mut Order, weaker: &[Order], to: Order| {
-        let weak = weaker.contains(order);
-        if weak {
-            *order = to;
-        }
-        weak
-    };
-    const BELOW_ACQ_REL: [Order; 3] = [Order::Relaxed, Order::Acquire, Order::Release];
-    let changed = match &mut stronger {
-        Instruction::Load { order, .. } | Instruction::Wait { order, .. } => {
-            raise(order, &[Order::Relaxed], Order::Acquire)
-        }
-        Instruction::Store { order, .. } => raise(order, &[Order::Relaxed], Order::Release),
-        Instruction::Rmw { order, .. } | Instruction::BlockingCas { order, .. } => {
-            raise(order, &BELOW_ACQ_REL, Order::AcqRel)
-        }
-        Instruction::CompareExchange { success, failure, .. } => {
-            let success = raise(success, &BELOW_ACQ_REL, Order::AcqRel);
-            raise(failure, &[Order::Relaxed], Order::Acquire) || success
-        }
-        _ => false,
-    };
-    changed.then_some(stronger)
 }
 
 /// One fence for all edges that lead to the same location.
@@ -213,58 +201,6 @@ fn lock(instruction: &mut Instruction) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Address, RegId, RmwOp, WaitCondition};
-
-    #[test]
-    fn every_order_becomes_the_strongest_below_seq_cst() {
-        let address = Address::computed(Expr::Const(1));
-        let exchange = |success, failure| Instruction::CompareExchange {
-            address: address.clone(),
-            expected: Expr::Const(0),
-            new: Expr::Const(1),
-            success,
-            failure,
-            weak: true,
-            old: None,
-            ok: None,
-        };
-        use Order::{AcqRel, Acquire, NonAtomic, Relaxed, Release, SeqCst};
-        for (from, to) in [(Relaxed, Some(Acquire)), (Acquire, None), (SeqCst, None), (NonAtomic, None)] {
-            let load = |order| Instruction::Load { reg: RegId(0), address: address.clone(), order };
-            assert_eq!(strengthened(&load(from)), to.map(load));
-            let wait = |order| Instruction::Wait { address: address.clone(), condition: WaitCondition::equals(1.into()), order, old: None };
-            assert_eq!(strengthened(&wait(from)), to.map(wait));
-        }
-        for (from, to) in [(Relaxed, Some(Release)), (Release, None), (SeqCst, None), (NonAtomic, None)] {
-            let store = |order| Instruction::Store { address: address.clone(), value: Expr::Const(1), order };
-            assert_eq!(strengthened(&store(from)), to.map(store));
-        }
-        for (from, weak) in [(Relaxed, true), (Acquire, true), (Release, true), (AcqRel, false), (SeqCst, false)] {
-            let rmw = |order| Instruction::Rmw {
-                op: RmwOp::Add,
-                arithmetic: crate::Arithmetic::Checked,
-                address: address.clone(),
-                operand: Expr::Const(1),
-                order,
-                old: None,
-            };
-            assert_eq!(strengthened(&rmw(from)), weak.then(|| rmw(AcqRel)));
-        }
-        for (from, to) in [
-            ((Relaxed, Relaxed), Some((AcqRel, Acquire))),
-            ((Release, Relaxed), Some((AcqRel, Acquire))),
-            ((Acquire, Acquire), Some((AcqRel, Acquire))),
-            ((AcqRel, Relaxed), Some((AcqRel, Acquire))),
-            ((SeqCst, Relaxed), Some((SeqCst, Acquire))),
-            ((Relaxed, SeqCst), Some((AcqRel, SeqCst))),
-            ((AcqRel, Acquire), None),
-        ] {
-            let made = to.map(|(success, failure)| exchange(success, failure));
-            assert_eq!(strengthened(&exchange(from.0, from.1)), made);
-        }
-        assert_eq!(strengthened(&Instruction::Unlock(address.clone())), None);
-        assert_eq!(strengthened(&Instruction::Fence(Acquire)), None);
-    }
 
     #[test]
     fn fences_join() {
@@ -273,5 +209,9 @@ mod tests {
         assert_eq!(AcqRel.join(Acquire), AcqRel);
         assert_eq!(StoreStore.join(StoreStore), StoreStore);
         assert_eq!(Full.join(Acquire), Full);
+        for strength in [Acquire, StoreStore, AcqRel, Full] {
+            assert_eq!(FenceStrength::of(strength.order()), Some(strength));
+        }
+        assert!(AcqRel.is_at_least(Acquire) && !Acquire.is_at_least(StoreStore) && !AcqRel.is_at_least(Full));
     }
 }

@@ -263,7 +263,7 @@ fn repairs(fences: &Fences, style: Style) -> String {
         text.push_str(&heading(&format!("{which}, cost {}", set.cost), style));
         for change in &set.changes {
             let joint = if change.change.is_some_and(|kind| kind.is_insertion()) { "after" } else { "at" };
-            let mut done = change.change.map_or("", |kind| kind.name()).to_owned();
+            let mut done = change.words();
             if let Some(first) = done.get_mut(0..1) {
                 first.make_ascii_uppercase();
             }

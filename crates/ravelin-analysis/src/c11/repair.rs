@@ -6,12 +6,15 @@
 //! cheapest one. A program with a data race is not robust; synchronisation may be what it lacks, so races are repaired like
 //! violations if they are asked for. What violates a goal under SC is left by every set.
 //!
+//! The weakest orders that will do are found in the same way: everything that may be weaker is lowered first, and the orders that were
+//! written are among the offers.
+//!
 //! With seq_cst accesses, that a program is robust is about a reading of them (`question.rs`), and whether it is safe may stay open
 //! (`reach.rs`). A violation is one by the axioms in any case, so the clauses hold for every set that serves the purpose by the axioms.
 //!
 //! ```
 //! use ravelin_analysis::c11::{C11Weights, StrengthenQuestion, c11_offers, order_sites, strengthen};
-//! use ravelin_program::Model;
+//! use ravelin_program::{Lowering, Model};
 //! use ravelin_analysis::fences::CostBy;
 //!
 //! let text = "static x; static y;
@@ -19,9 +22,9 @@
 //!     thread q { let a = y.load(); let b = x.load(); }";
 //! let source = ravelin_program::Source::new("mp.rav", text);
 //! let program = ravelin_frontend::parse(source, ravelin_frontend::Language::Rav).program.expect("a program");
-//! let sites = order_sites(&program);
+//! let sites = order_sites(&program, Lowering::Nothing);
 //! let all: Vec<usize> = (0..sites.len()).collect();
-//! let offers = c11_offers(&program, &sites, &all, &CostBy::Size, C11Weights::default(), Model::Rc20);
+//! let offers = c11_offers(&program, &sites, &all, &CostBy::Size, C11Weights::default(), Model::Rc20, Lowering::Nothing);
 //! let answer = strengthen(&program, &sites, &offers, &StrengthenQuestion::robust(Model::Rc20)).expect("an answer");
 //! assert_eq!(answer.found.sets[0].cost.main, 2, "the second store releases, the first load acquires");
 //! ```
@@ -94,7 +97,8 @@ pub struct StrengthenAnswer {
     pub seq_cst: Option<SeqCstReading>,
 }
 
-/// Finds the cheapest changes. The sites that `offers` speak of are those of `program` as it was read.
+/// Finds the cheapest changes. The sites that `offers` speak of are those of `program`: as it was read, or with the orders lowered that may
+/// be weaker.
 pub fn strengthen(
     program: &Program,
     sites: &[Site],
@@ -115,7 +119,7 @@ pub fn strengthen(
             SetVerdict::End(SynthesisOutcome::Unknown(UnknownReason { limit, one_delaying_thread: false, unchecked }))
         };
         let (trouble, sighting) = match judge.ask(&set.offers, Runs::First)? {
-            JudgeReply::Fine => return Ok(SetVerdict::Right(vec![set.offers.clone()])),
+            JudgeReply::Fine => return Ok(SetVerdict::Right),
             JudgeReply::Unknown(limit) => return Ok(unknown(limit)),
             JudgeReply::Wrong(trouble, sighting) => (trouble, sighting),
         };

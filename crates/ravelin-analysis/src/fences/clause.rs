@@ -14,7 +14,7 @@ use super::Offer;
 use crate::parameterised::Instance;
 use crate::robustness::is_overtaking_load;
 use crate::witness::Computation;
-use ravelin_program::{Change, FenceStrength, Instruction, Model, Order, Program, Site, ThreadId, ThreadTransition};
+use ravelin_program::{Change, FenceStrength, Instruction, Model, Program, Site, ThreadId, ThreadTransition};
 use ravelin_semantics::Action;
 use std::collections::HashMap;
 
@@ -86,18 +86,21 @@ impl<'a> Clauses<'a> {
                 // A fence is passed when the thread has nothing else left to do before its next step.
                 let next = deeds.steps.get(number + 1).map_or(NEVER, |(time, _)| *time);
                 for &number in offers {
+                    let strength = self.offers[number].strength;
                     let forbids = match self.sites[self.offers[number].site].change {
-                        Change::Insert { .. } => self.forbids(&deeds, self.offers[number].strength, next),
-                        Change::Keep => {
-                            self.strength_of(edge).is_some_and(|strength| self.forbids(&deeds, strength, time))
-                        }
+                        Change::Insert { .. } => self.forbids(&deeds, strength, next),
+                        Change::Keep => self.forbids(&deeds, strength, time),
                         // The locked store waits for those before it, and the thread waits for it.
                         Change::Lock => {
                             self.forbids(&deeds, FenceStrength::Full, time)
                                 || self.forbids(&deeds, FenceStrength::Full, next)
                         }
-                        // A release store waits for the stores before it; of no other order do these models take notice.
-                        Change::Strengthen => self.forbids(&deeds, FenceStrength::StoreStore, time),
+                        // A release store waits for the stores before it, and behind a seq_cst store is a fence. Of no other
+                        // order do these models take notice.
+                        Change::Order(_) => {
+                            self.forbids(&deeds, FenceStrength::StoreStore, time)
+                                || strength == FenceStrength::Full && self.forbids(&deeds, strength, next)
+                        }
                     };
                     if forbids {
                         clause.push(number);
@@ -117,15 +120,11 @@ impl<'a> Clauses<'a> {
         let run = Computation { actions: actions.to_vec(), issued: vec![None; actions.len()], messages: None };
         for (time, edge) in self.deeds(thread, &run).steps {
             for &number in self.at.get(&edge).into_iter().flatten() {
+                let is_full = self.offers[number].strength == FenceStrength::Full;
                 let passed = match self.sites[self.offers[number].site].change {
-                    Change::Insert { .. } => {
-                        (from..to).contains(&time) && self.offers[number].strength == FenceStrength::Full
-                    }
-                    Change::Keep => {
-                        (from + 1..to).contains(&time) && self.strength_of(edge) == Some(FenceStrength::Full)
-                    }
+                    Change::Insert { .. } | Change::Order(_) => (from..to).contains(&time) && is_full,
+                    Change::Keep => (from + 1..to).contains(&time) && is_full,
                     Change::Lock => (from..to).contains(&time),
-                    Change::Strengthen => false,
                 };
                 if passed {
                     clause.push(number);
@@ -150,15 +149,6 @@ impl<'a> Clauses<'a> {
             (FenceStrength::Acquire | FenceStrength::StoreStore | FenceStrength::AcqRel, _) => false,
             (FenceStrength::Full, _) if self.holds_bus => pending.next().is_some(),
             (FenceStrength::Full, _) => pending.any(|store| overtaken_by_load(store) || overtaken_by_store(store)),
-        }
-    }
-
-    /// What a fence that stands in the program orders, if anything.
-    fn strength_of(&self, edge: ThreadTransition) -> Option<FenceStrength> {
-        match self.program.threads[edge.thread.0].transitions[edge.transition.0].instruction {
-            Instruction::Fence(Order::SeqCst) => Some(FenceStrength::Full),
-            Instruction::Fence(Order::Release | Order::AcqRel) => Some(FenceStrength::StoreStore),
-            _ => None,
         }
     }
 

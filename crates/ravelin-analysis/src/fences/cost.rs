@@ -45,7 +45,7 @@ impl Weights {
     pub const FULL_ONLY: Weights = Weights { full: 1, store_store: None };
 }
 
-/// The offers at some of the sites.
+/// The offers at some of the sites. `program` is the one that was read, before orders were lowered.
 pub fn offers(program: &Program, sites: &[Site], allowed: &[usize], by: &CostBy, weights: Weights) -> Vec<Offer> {
     let mut weighed = Vec::new();
     for &number in allowed {
@@ -57,12 +57,23 @@ pub fn offers(program: &Program, sites: &[Site], allowed: &[usize], by: &CostBy,
                 }
                 weighed.extend(weights.store_store.map(|weight| (number, FenceStrength::StoreStore, weight)));
             }
-            Change::Keep if standing(program, site) == FenceStrength::StoreStore => {
-                weighed.push((number, FenceStrength::StoreStore, weights.store_store.unwrap_or(weights.full)));
+            Change::Keep => match standing(program, site) {
+                FenceStrength::Full => {
+                    weighed.push((number, FenceStrength::Full, weights.full));
+                    weighed.extend(weights.store_store.map(|weight| (number, FenceStrength::StoreStore, weight)));
+                }
+                weak => weighed.push((number, weak, weights.store_store.unwrap_or(weights.full))),
+            },
+            Change::Lock => weighed.push((number, FenceStrength::Full, weights.full)),
+            // Orders do nothing under TSO and PSO that a fence would not do, so none becomes stronger.
+            Change::Order(_) => {
+                for (strength, weight) in [
+                    (FenceStrength::Full, Some(weights.full)),
+                    (FenceStrength::StoreStore, weights.store_store),
+                ] {
+                    weighed.extend(weight.filter(|_| is_written(program, site, strength)).map(|w| (number, strength, w)));
+                }
             }
-            Change::Keep | Change::Lock => weighed.push((number, FenceStrength::Full, weights.full)),
-            // Orders do nothing under TSO and PSO that a fence would not do.
-            Change::Strengthen => {}
         }
     }
     offers_of(program, sites, by, weighed)
@@ -86,25 +97,52 @@ pub(crate) fn offers_of(
             CostBy::Listed(costs) => costs.get(&site.name).copied().unwrap_or(1).max(1),
         };
         let paths = (site.edges.len() as u64).min(MOST_PATHS);
-        let tie = looped.saturating_mul(4 * MOST_PATHS) + 2 * paths + u64::from(site.change != Change::Keep);
+        // A stronger kind is worse, if it costs no more.
+        let rank = match strength {
+            FenceStrength::Acquire | FenceStrength::StoreStore => 0,
+            FenceStrength::AcqRel => 1,
+            FenceStrength::Full => 2,
+        };
+        let new = u64::from(!is_written(program, site, strength));
+        let tie = looped.saturating_mul(16 * MOST_PATHS) + 8 * paths + 2 * rank + new;
         Offer { site: number, strength, cost: Cost { main: once.saturating_mul(weight.max(1)), tie } }
     };
     weighed.into_iter().map(offer).collect()
 }
 
-/// What a fence that stands there is worth.
+/// What a fence that stands there is worth: a store-store fence or better.
 fn standing(program: &Program, site: &Site) -> FenceStrength {
-    let is_full = |edge: &ThreadTransition| {
-        let transition = &program.threads[edge.thread.0].transitions[edge.transition.0];
-        matches!(transition.instruction, Instruction::Fence(Order::SeqCst))
+    let strength = |edge: &ThreadTransition| match *instruction(program, edge) {
+        Instruction::Fence(order) => FenceStrength::of(order),
+        _ => None,
     };
-    if site.edges.iter().any(is_full) { FenceStrength::Full } else { FenceStrength::StoreStore }
+    let strengths = site.edges.iter().filter_map(strength);
+    strengths.fold(FenceStrength::StoreStore, FenceStrength::join)
 }
 
-/// All ways to a full fence that may be kept pass the site, and nothing else does: a full fence here would be the same again.
+/// The site needs no change of the text for that: a fence or an order as strong as that stands there.
+pub fn is_written(program: &Program, site: &Site, strength: FenceStrength) -> bool {
+    let is_as_strong = |order: Option<Order>| order.is_some_and(|order| order.is_at_least(strength.order()));
+    site.edges.iter().any(|edge| match (site.change, instruction(program, edge)) {
+        (Change::Keep, Instruction::Fence(order)) => is_as_strong(Some(*order)),
+        (Change::Order(slot), access) => is_as_strong(slot.order(access)),
+        _ => false,
+    })
+}
+
+fn instruction<'a>(program: &'a Program, edge: &ThreadTransition) -> &'a Instruction {
+    &program.threads[edge.thread.0].transitions[edge.transition.0].instruction
+}
+
+/// All ways to a full fence that may be kept pass the site, and nothing else does, or only seq_cst stores that may be kept lead to it: a full
+/// fence here would be the same again.
 fn repeats_a_fence(program: &Program, sites: &[Site], site: &Site) -> bool {
     let kept =
         |edge: ThreadTransition| sites.iter().any(|other| other.change == Change::Keep && other.edges.contains(&edge));
+    let is_store = |other: &&Site| other.edges == site.edges && is_written(program, other, FenceStrength::Full);
+    if sites.iter().filter(is_store).any(|other| matches!(other.change, Change::Order(_))) {
+        return true;
+    }
     site.edges.iter().all(|edge| {
         let thread = &program.threads[edge.thread.0];
         let to = thread.transitions[edge.transition.0].to;

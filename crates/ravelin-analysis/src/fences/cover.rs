@@ -43,13 +43,20 @@ const BETWEEN_LOOKS: u64 = 256;
 pub struct Covers {
     costs: Vec<Cost>,
     clauses: Vec<Vec<usize>>,
-    /// No cover that holds all of one of these is wanted any more.
-    excluded: Vec<Vec<usize>>,
+    /// No cover that holds one of each of these groups is wanted any more.
+    excluded: Vec<Vec<Vec<usize>>>,
+    /// By offer: of those with the same number at most one is taken.
+    kinds: Option<Vec<usize>>,
 }
 
 impl Covers {
     pub fn new(costs: Vec<Cost>) -> Covers {
-        Covers { costs, clauses: Vec::new(), excluded: Vec::new() }
+        Covers { costs, clauses: Vec::new(), excluded: Vec::new(), kinds: None }
+    }
+
+    /// The same for offers that are kinds of a few things, by number of the thing: at most one kind of each is taken.
+    pub fn with_kinds(costs: Vec<Cost>, kinds: Vec<usize>) -> Covers {
+        Covers { kinds: Some(kinds), ..Covers::new(costs) }
     }
 
     /// One of these must be taken. Says whether that was new: a clause that holds another one asks for nothing.
@@ -64,10 +71,9 @@ impl Covers {
         true
     }
 
-    /// Not all of these are to be taken.
-    pub fn exclude(&mut self, mut set: Vec<usize>) {
-        set.sort_unstable();
-        self.excluded.push(set);
+    /// Not one of each of these groups is to be taken.
+    pub fn exclude(&mut self, groups: Vec<Vec<usize>>) {
+        self.excluded.push(groups);
     }
 
     pub fn clauses(&self) -> usize {
@@ -130,7 +136,7 @@ impl HittingSearch<'_> {
         }
         let covers = self.covers;
         let taken = |offer: &usize| self.state[*offer] == HittingState::Taken;
-        if covers.excluded.iter().any(|set| set.iter().all(taken)) {
+        if covers.excluded.iter().any(|groups| groups.iter().all(|group| group.iter().any(taken))) {
             return Ok(());
         }
         let open: Vec<&Vec<usize>> = covers.clauses.iter().filter(|clause| !clause.iter().any(taken)).collect();
@@ -150,6 +156,10 @@ impl HittingSearch<'_> {
         choices.sort_by_key(|&offer| (covers.costs[offer], offer));
         let before = self.cost;
         for &offer in &choices {
+            let of_kind = |kinds: &Vec<usize>| self.chosen.iter().any(|&other| kinds[other] == kinds[offer]);
+            if covers.kinds.as_ref().is_some_and(of_kind) {
+                continue;
+            }
             self.state[offer] = HittingState::Taken;
             self.chosen.push(offer);
             self.cost = before + covers.costs[offer];
@@ -226,7 +236,7 @@ mod tests {
         let mut covers = covers(&[1, 1, 1, 5], &[&[0, 1], &[2, 3]]);
         let mut found = Vec::new();
         while let Some(cover) = covers.cheapest(&|| false).expect("an answer") {
-            covers.exclude(cover.clone());
+            covers.exclude(cover.iter().map(|&offer| vec![offer]).collect());
             found.push(cover);
         }
         assert_eq!(found, [vec![0, 2], vec![1, 2], vec![0, 3], vec![1, 3]]);
@@ -251,7 +261,8 @@ mod tests {
         for _ in 0..500 {
             let offers = 1 + draw(9) as usize;
             let costs: Vec<Cost> = (0..offers).map(|_| Cost { main: 1 + draw(4), tie: draw(3) }).collect();
-            let mut covers = Covers::new(costs.clone());
+            let kinds: Vec<usize> = (0..offers).map(|offer| if draw(2) == 0 { offer } else { draw(3) as usize }).collect();
+            let mut covers = Covers::with_kinds(costs.clone(), kinds.clone());
             let clauses: Vec<Vec<usize>> = (0..draw(8))
                 .map(|_| (0..offers).filter(|_| draw(3) == 0).collect::<Vec<usize>>())
                 .filter(|clause| !clause.is_empty())
@@ -260,12 +271,14 @@ mod tests {
                 covers.require(clause.clone());
             }
             for _ in 0..draw(3) {
-                covers.exclude((0..offers).filter(|_| draw(2) == 0).collect());
+                let mut group = || (0..offers).filter(|_| draw(3) == 0).collect::<Vec<usize>>();
+                covers.exclude(vec![group(), group()]);
             }
             let subset = |bits: u32| (0..offers).filter(|offer| bits >> offer & 1 == 1).collect::<Vec<usize>>();
             let is_cover = |set: &Vec<usize>| {
                 clauses.iter().all(|clause| clause.iter().any(|offer| set.contains(offer)))
-                    && !covers.excluded.iter().any(|excluded| is_subset(excluded, set))
+                    && !covers.excluded.iter().any(|groups| groups.iter().all(|group| group.iter().any(|offer| set.contains(offer))))
+                    && !set.iter().any(|one| set.iter().any(|other| one < other && kinds[*one] == kinds[*other]))
             };
             let best = (0..1u32 << offers).map(subset).filter(is_cover).map(|set| covers.cost(&set)).min();
             assert_eq!(

@@ -5,6 +5,9 @@
 //! cover misses, since it did not forbid it; there are finitely many. To list all minimal sets, those that were found are excluded together with what
 //! contains them, and the loop goes on: the cheapest cover left is minimal again, since a smaller one would have been cheaper.
 //!
+//! A fence or an order can be of several kinds, each an offer of its own. At most one kind is taken at a site, and a stronger kind costs
+//! more, if only as a tie. So a set is minimal if no change can be left out or be of a weaker kind.
+//!
 //! Who judges a set, and how clauses are learned, is left to others: `synthesis.rs` for TSO and PSO, `c11/repair.rs` for C11.
 
 use super::cost::Offer;
@@ -18,8 +21,8 @@ const MOST_SETS: usize = 1_000;
 
 /// What was found out about a set.
 pub(crate) enum SetVerdict<E> {
-    /// It serves the purpose. What contains one of these is not wanted any more; the set itself is among them.
-    Right(Vec<Vec<usize>>),
+    /// It serves the purpose. What does all that it does is not wanted any more.
+    Right,
     /// One of each of these must be taken, and none of them is in the set.
     Wrong(Vec<Vec<usize>>),
     /// Another set serves the purpose and costs as much. Only if one set is wanted.
@@ -58,7 +61,8 @@ pub(crate) fn list<E>(
     late: &dyn Fn() -> Option<Limit>,
     judge: &mut Judge<E>,
 ) -> Result<Listing<E>, AnalysisError> {
-    let mut covers = Covers::new(offers.iter().map(|offer| offer.cost).collect());
+    let costs = offers.iter().map(|offer| offer.cost).collect();
+    let mut covers = Covers::with_kinds(costs, offers.iter().map(|offer| offer.site).collect());
     let mut sets: Vec<FenceSet> = Vec::new();
     let mut truncated = false;
     let end = loop {
@@ -80,9 +84,9 @@ pub(crate) fn list<E>(
             break ListingEnd::Late(Some(limit), set);
         }
         match judge(&set, &covers)? {
-            SetVerdict::Right(_) if set.offers.is_empty() => break ListingEnd::NotNeeded,
-            SetVerdict::Right(excluded) => {
-                excluded.into_iter().for_each(|set| covers.exclude(set));
+            SetVerdict::Right if set.offers.is_empty() => break ListingEnd::NotNeeded,
+            SetVerdict::Right => {
+                covers.exclude(set.offers.iter().map(|&offer| as_strong(offer, offers)).collect());
                 sets.push(set);
                 if wanted == Sets::Cheapest {
                     break ListingEnd::Found;
@@ -103,4 +107,11 @@ pub(crate) fn list<E>(
         }
     };
     Ok(Listing { end, sets, truncated, clauses: covers.clauses() })
+}
+
+/// The offer, and those that do all that it does.
+fn as_strong(offer: usize, offers: &[Offer]) -> Vec<usize> {
+    let Offer { site, strength, .. } = offers[offer];
+    let is_as_strong = |other: &Offer| other.site == site && other.strength.is_at_least(strength);
+    (0..offers.len()).filter(|&other| is_as_strong(&offers[other])).collect()
 }

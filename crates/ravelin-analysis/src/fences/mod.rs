@@ -20,7 +20,7 @@ mod possible;
 mod synthesis;
 
 pub(crate) use cost::offers_of;
-pub use cost::{CostBy, Offer, Weights, offers};
+pub use cost::{CostBy, Offer, Weights, is_written, offers};
 pub use cover::{Cancellation, Cost, Covers};
 pub(crate) use listing::{ListingEnd, SetVerdict, list};
 pub use loops::LoopDepths;

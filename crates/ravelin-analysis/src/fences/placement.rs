@@ -1,15 +1,16 @@
 //! Where fences may go: the sites of an automaton, and the constraints on them (section 6 of *Counter-Example Guided Fence Insertion*).
 
+use super::cost::is_written;
 use super::loops::LoopDepths;
 use crate::robustness::{is_delayable, is_overtaking_load};
 use ravelin_program::{
-    Change, Instruction, LocId, Order, Program, Site, Thread, ThreadId, ThreadTransition, TransitionId,
+    Change, FenceStrength, Instruction, LocId, Order, Program, Site, Thread, ThreadId, ThreadTransition, TransitionId,
 };
 use std::collections::BTreeSet;
 use thiserror::Error;
 
-/// Which of the sites may be used. Fences that stand there already may be kept in any case; that an access may have a stronger order
-/// is for a list alone to say.
+/// Which of the sites may be used. Fences and orders that stand there already may be kept in any case; that an access may have a stronger
+/// order is for a list, or for [`Placement::Written`], to say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
     #[default]
@@ -20,6 +21,8 @@ pub enum Placement {
     BeforeLoads,
     /// Where no loop comes along.
     OutsideLoops,
+    /// Where a fence or an order stands, and no stronger than that.
+    Written,
     /// The sites of these names.
     Listed(BTreeSet<String>),
 }
@@ -61,11 +64,21 @@ impl Placement {
         Ok((0..sites.len()).filter(|&number| allows(&sites[number])).collect())
     }
 
+    /// Whether a site that may be used may be of this kind. What is written may be kept in any case.
+    pub fn allows_offer(&self, program: &Program, site: &Site, strength: FenceStrength) -> bool {
+        match self {
+            Placement::Written => is_written(program, site, strength),
+            Placement::Listed(names) => names.contains(&site.name) || is_written(program, site, strength),
+            _ => true,
+        }
+    }
+
     fn allows(&self, program: &Program, depths: &LoopDepths, site: &Site) -> bool {
         let transition = |edge: &ThreadTransition| &program.threads[edge.thread.0].transitions[edge.transition.0];
         match self {
+            _ if matches!(site.change, Change::Order(_)) => true,
             Placement::Listed(names) => names.contains(&site.name),
-            _ if site.change == Change::Strengthen => true,
+            Placement::Written => false,
             Placement::Anywhere => true,
             Placement::AfterStores => site.edges.iter().all(|edge| is_plain_store(&transition(edge).instruction)),
             Placement::BeforeLoads => site.edges.iter().all(|edge| {

@@ -13,7 +13,7 @@ use super::synthesis::FenceSet;
 use crate::robustness::{ProgramFacts, attacks_against, ends_attack};
 use ravelin_explore::Watch;
 use ravelin_program::{
-    Change, FenceStrength, HardwareProgram, Instruction, LocId, Model, Order, Program, Site, Thread, ThreadId,
+    Change, FenceStrength, HardwareProgram, LocId, Model, Program, Site, Thread, ThreadId,
     ThreadTransition, TransitionId, repaired,
 };
 use std::collections::HashMap;
@@ -28,7 +28,8 @@ pub(super) struct PossibleAttacks<'a> {
     model: Model,
     sites: &'a [Site],
     offers: &'a [Offer],
-    /// The offers that end an attack which passes the edge: a fence after it, the fence that it is, or the locked store that it becomes.
+    /// The offers that end an attack which passes the edge: a fence after it, the fence that it is, or the locked or seq_cst store that it
+    /// becomes.
     at: HashMap<ThreadTransition, Vec<usize>>,
 }
 
@@ -37,11 +38,9 @@ impl<'a> PossibleAttacks<'a> {
         let mut at: HashMap<ThreadTransition, Vec<usize>> = HashMap::new();
         for (number, offer) in offers.iter().enumerate() {
             let site = &sites[offer.site];
-            let edges = site.edges.iter().filter(|edge| match site.change {
-                Change::Insert { .. } => offer.strength == FenceStrength::Full,
-                Change::Keep => is_full_fence(program, **edge),
+            let edges = site.edges.iter().filter(|_| match site.change {
+                Change::Insert { .. } | Change::Keep | Change::Order(_) => offer.strength == FenceStrength::Full,
                 Change::Lock => true,
-                Change::Strengthen => false,
             });
             edges.for_each(|&edge| at.entry(edge).or_default().push(number));
         }
@@ -124,9 +123,4 @@ fn unfenced_from(thread: &Thread, start: LocId) -> Vec<Option<TransitionId>> {
         }
     }
     entered_by
-}
-
-fn is_full_fence(program: &Program, edge: ThreadTransition) -> bool {
-    let transition = &program.threads[edge.thread.0].transitions[edge.transition.0];
-    matches!(transition.instruction, Instruction::Fence(Order::SeqCst))
 }

@@ -15,9 +15,6 @@ use ravelin_explore::{Budget, Limit, Watch};
 use ravelin_program::{FenceStrength, Model, Program, Site, repaired};
 use std::time::{Duration, Instant};
 
-/// Store-store fences of a set that are looked at for a full one in their place.
-const MOST_EXCHANGED: usize = 10;
-
 /// Enough for most violations, in a millisecond or two.
 const FIRST_SHARE: u64 = 1 << 12;
 
@@ -125,7 +122,7 @@ pub struct SynthesisEffort {
     pub elapsed: Duration,
 }
 
-/// Finds fences. The sites that `offers` speak of are those of `program` as it was read.
+/// Finds fences. The sites that `offers` speak of are those of `program`: as it was read, or with the orders lowered that may be weaker.
 pub fn fences(
     program: &Program,
     sites: &[Site],
@@ -151,7 +148,7 @@ pub fn fences(
         let mut share = question.first_share;
         let troubles = loop {
             match oracle.ask(&fenced, share)? {
-                OracleReply::Fine => return Ok(SetVerdict::Right(as_strong(&set.offers, offers))),
+                OracleReply::Fine => return Ok(SetVerdict::Right),
                 OracleReply::Unknown(limit) => return Ok(unknown(limit, false)),
                 OracleReply::OneDelayingThread => return Ok(unknown(None, true)),
                 OracleReply::Wrong(troubles) => break troubles,
@@ -204,19 +201,6 @@ pub fn fences(
         elapsed: start.elapsed(),
     };
     Ok(FenceAnswer { outcome, sets: listing.sets, truncated: listing.truncated, effort })
-}
-
-/// The set, and those with a full fence in place of a store-store fence: they do nothing that the set does not do.
-fn as_strong(set: &[usize], offers: &[Offer]) -> Vec<Vec<usize>> {
-    let mut all = vec![set.to_vec()];
-    for &weak in set.iter().filter(|&&offer| offers[offer].strength == FenceStrength::StoreStore).take(MOST_EXCHANGED) {
-        let is_full = |offer: &Offer| offer.site == offers[weak].site && offer.strength == FenceStrength::Full;
-        let Some(full) = offers.iter().position(is_full) else { continue };
-        let exchanged: Vec<Vec<usize>> =
-            all.iter().map(|set| set.iter().map(|&offer| if offer == weak { full } else { offer }).collect()).collect();
-        all.extend(exchanged);
-    }
-    all
 }
 
 /// What goes wrong if one fence of a set is left out: the reason why it is there.

@@ -19,9 +19,16 @@ const MOST_SHOWN: usize = 20;
 pub fn fences(answer: &Fences, style: Style) -> String {
     let mut text = format!("{} under {}: ", answer.file, answer.model);
     let quality = answer.purpose.quality();
+    if answer.wrong_as_written {
+        let _ = write!(text, "{}; ", style.word(Verdict::Violated, &format!("not {quality} as it is written")));
+    }
     match answer.outcome {
         FenceOutcome::NotNeeded => {
-            let how = if answer.model.is_c11() { "as it is" } else { "without fences" };
+            let how = match (answer.model.is_c11(), answer.written) {
+                (true, Some(_)) => "with relaxed accesses and without fences",
+                (true, None) => "as it is",
+                (false, _) => "without fences",
+            };
             let _ = writeln!(text, "{}", style.word(Verdict::Holds, &format!("{quality} {how}")));
             if !answer.superfluous.is_empty() {
                 text.push_str(&table(&answer.superfluous, style));
@@ -93,9 +100,8 @@ fn found(answer: &Fences, style: Style) -> String {
     let Some(first) = sets.first() else { return "no set\n".to_owned() };
     let what = first.noun();
     let fences = counted(first.fences as u64, what);
-    let make = if fences.starts_with("1 ") { "makes" } else { "make" };
-    let word = format!("{fences} {make} it {}", answer.purpose.quality());
-    let mut text = format!("{}, cost {}, proved minimal\n", style.word(Verdict::Holds, &word), first.cost);
+    let (word, cost) = answer.achieved(first);
+    let mut text = format!("{}, {cost}, proved minimal\n", style.word(Verdict::Holds, &word));
     match (answer.wanted, sets.len()) {
         (WantedSets::Cheapest, _) => text.push_str(&table(&first.changes, style)),
         (WantedSets::AllCheapest, 1) => {
@@ -143,13 +149,13 @@ fn found(answer: &Fences, style: Style) -> String {
 fn table(changes: &[FenceChange], style: Style) -> String {
     let mut table = TextTable::new(&[]);
     table.row(["place", "change", "", "in"].map(str::to_owned));
-    for FenceChange { place, after, threads, change, .. } in changes {
+    for listed in changes {
+        let FenceChange { place, after, threads, change, .. } = listed;
         let detail = match change {
             Some(kind) if kind.is_insertion() => format!("after {after}"),
             _ => after.clone(),
         };
-        let name = change.map_or("", |kind| kind.name());
-        table.row([place.clone(), name.to_owned(), detail, threads.join(", ")]);
+        table.row([place.clone(), listed.words(), detail, threads.join(", ")]);
     }
     table.render_within("    ", style.width)
 }

@@ -24,9 +24,8 @@ use cursor::LitmusCursor;
 use header::{Dialect, LitmusHeader};
 use ravelin_program::{Arithmetic, Domain, Escape, Memory, Program, Source, Thread, Value, validate};
 
-pub(crate) use c::Operation;
 pub(crate) use outline::{
-    CCode, LitmusOutline, OrderedAccess, OutlineCell, OutlineRow, StatementRole, StoreExchange, outline,
+    CCode, LitmusOutline, OrderedCall, OutlineCell, OutlineRow, StatementRole, StoreExchange, outline,
 };
 
 /// More errors than this are not shown.

@@ -4,7 +4,7 @@ use super::c::{self, Expression, ExpressionKind, Operation, Statement};
 use super::cursor::LitmusCursor;
 use super::header::{self, Dialect};
 use super::{condition, init, lexer};
-use ravelin_program::{Order, Span};
+use ravelin_program::Span;
 
 pub(crate) enum LitmusOutline {
     C(CCode),
@@ -16,7 +16,7 @@ pub(crate) enum LitmusOutline {
 pub(crate) struct CCode {
     pub statements: Vec<CStatement>,
     pub stores: Vec<StoreExchange>,
-    pub ordered: Vec<OrderedAccess>,
+    pub ordered: Vec<OrderedCall>,
 }
 
 /// A statement, or the end of a block.
@@ -46,13 +46,17 @@ pub(crate) struct StoreExchange {
     pub value: Span,
 }
 
-/// An atomic access whose orders are written.
-pub(crate) struct OrderedAccess {
+/// An atomic access.
+pub(crate) struct OrderedCall {
     /// Where its step starts: it may be a whole statement.
     pub step: u32,
     pub span: Span,
-    pub operation: Operation,
-    pub orders: Vec<(Span, Order)>,
+    /// Where orders are written, if they are.
+    pub orders: Vec<Span>,
+    /// Behind the last argument that is no order.
+    pub values: u32,
+    /// Behind the name of the function.
+    pub name: u32,
 }
 
 /// A row of the table of an x86 test.
@@ -117,7 +121,7 @@ fn stores(statements: &[Statement], found: &mut Vec<StoreExchange>) {
     }
 }
 
-fn ordered(statements: &[Statement], found: &mut Vec<OrderedAccess>) {
+fn ordered(statements: &[Statement], found: &mut Vec<OrderedCall>) {
     for statement in statements {
         match statement {
             Statement::Declare { name, value: Some(value) } | Statement::Assign { name, value } => {
@@ -144,7 +148,7 @@ fn ordered(statements: &[Statement], found: &mut Vec<OrderedAccess>) {
     }
 }
 
-fn ordered_in(expression: &Expression, step: Option<u32>, found: &mut Vec<OrderedAccess>) {
+fn ordered_in(expression: &Expression, step: Option<u32>, found: &mut Vec<OrderedCall>) {
     match &expression.kind {
         ExpressionKind::Number(_) | ExpressionKind::Name(_) | ExpressionKind::AddressOf(_) => {}
         ExpressionKind::Deref(inner) | ExpressionKind::Not(inner) => ordered_in(inner, None, found),
@@ -154,10 +158,12 @@ fn ordered_in(expression: &Expression, step: Option<u32>, found: &mut Vec<Ordere
         }
         ExpressionKind::Call(call) => {
             call.arguments.iter().for_each(|argument| ordered_in(argument, None, found));
-            let orders: Vec<(Span, Order)> = call.orders.iter().copied().zip([call.order, call.failure]).collect();
-            let (span, operation) = (expression.span, call.operation);
-            if !orders.is_empty() && operation != Operation::Fence {
-                found.push(OrderedAccess { step: step.unwrap_or(span.start), span, operation, orders });
+            let span = expression.span;
+            if let Some(last) = call.arguments.last()
+                && !matches!(call.operation, Operation::Fence | Operation::Init)
+            {
+                let (orders, values, name) = (call.orders.clone(), last.span.end, call.name.end);
+                found.push(OrderedCall { step: step.unwrap_or(span.start), span, orders, values, name });
             }
         }
     }

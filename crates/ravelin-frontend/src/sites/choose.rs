@@ -20,13 +20,11 @@ pub struct SiteInsertion {
 }
 
 /// `existing`: fences that stand there may be taken away.
-/// `exchange`: a fence may be put right before one that is taken away.
 pub fn choose(
     program: &Program,
     places: &[EditPlace],
     matched: &ProgramMatch,
     existing: bool,
-    exchange: bool,
 ) -> Vec<SiteInsertion> {
     let mut edges: BTreeMap<usize, Vec<ThreadTransition>> = BTreeMap::new();
     for (edge, chain) in &matched.chains {
@@ -36,7 +34,7 @@ pub fn choose(
     }
     let at_start: Vec<HashSet<usize>> = matched.at_start.iter().map(|chain| chain.iter().copied().collect()).collect();
     let threads: Vec<LocationEntries> = program.threads.iter().map(LocationEntries::of).collect();
-    let facts = SiteFacts { program, threads, matched, at_start, existing, exchange };
+    let facts = SiteFacts { program, threads, matched, at_start, existing };
 
     let mut best: HashMap<Vec<ThreadTransition>, (bool, bool, bool, usize, usize)> = HashMap::new();
     for (place, mut edges) in edges {
@@ -60,7 +58,6 @@ struct SiteFacts<'a> {
     matched: &'a ProgramMatch,
     at_start: Vec<HashSet<usize>>,
     existing: bool,
-    exchange: bool,
 }
 
 /// About each location of a thread.
@@ -133,7 +130,7 @@ impl SiteFacts<'_> {
         Some(after_label)
     }
 
-    /// A full fence stands directly before or after it anyway. One after it that may be exchanged for a weaker one does not count.
+    /// A full fence stands directly before or after it anyway.
     fn is_useless(&self, edges: &[ThreadTransition]) -> bool {
         let is_fence = |instruction: &Instruction| *instruction == Instruction::Fence(Order::SeqCst);
         let thread = |id: ThreadId| &self.program.threads[id.0];
@@ -146,7 +143,7 @@ impl SiteFacts<'_> {
                 fence && ways.next().is_none() && (!self.existing || count == self.threads[id.0].count[to.0])
             })
         };
-        follows || (!self.exchange && precedes())
+        follows || precedes()
     }
 }
 

@@ -1,10 +1,11 @@
 //! Where a litmus test in C can be changed: before every statement and at the end of every block. A statement that stands without
-//! braces under an `if` or a loop gets braces. Orders can be changed where they are written: what has none is seq_cst or not atomic.
+//! braces under an `if` or a loop gets braces. The orders of calls can be changed, written or not; other accesses are not atomic.
 
 use super::edit::{EditPiece, EditPlace, at_end, before, next, wrap_after, wrap_before};
+use super::orders::{OrderStyle, OrderedAccess};
 use super::{FenceWords, TextOutline};
-use crate::litmus::{CCode, Operation, OrderedAccess, StatementRole, StoreExchange};
-use ravelin_program::{Order, Span};
+use crate::litmus::{CCode, OrderedCall, StatementRole, StoreExchange};
+use ravelin_program::Span;
 
 pub fn outline(text: &str, code: &CCode) -> TextOutline {
     let fence = |order: &str| format!("atomic_thread_fence(memory_order_{order});");
@@ -48,28 +49,18 @@ pub fn outline(text: &str, code: &CCode) -> TextOutline {
         outline.lock(range.start, vec![EditPiece::replace(range, &exchange)]);
     }
     for access in &code.ordered {
-        outline.strengthen(access.step as usize, access.span.start as usize, stronger(access));
+        let OrderedCall { step, span, ref orders, values, name } = *access;
+        let range = |span: &Span| span.start as usize..span.end as usize;
+        let ordered = OrderedAccess {
+            at: span.start as usize,
+            style: OrderStyle::C { name: name as usize },
+            written: orders.iter().map(range).collect(),
+            end: values as usize,
+            has_values: true,
+        };
+        outline.order(step as usize, ordered);
     }
     outline
-}
-
-fn stronger(access: &OrderedAccess) -> Vec<EditPiece> {
-    let first = match access.operation {
-        Operation::Load => "acquire",
-        Operation::Store => "release",
-        _ => "acq_rel",
-    };
-    let is_strong = |order: Order| matches!(order, Order::AcqRel | Order::SeqCst);
-    let mut pieces = Vec::new();
-    for (&(span, order), (name, enough)) in
-        access.orders.iter().zip([(first, is_strong as fn(Order) -> bool), ("acquire", Order::is_acquire)])
-    {
-        if !enough(order) {
-            let range = span.start as usize..span.end as usize;
-            pieces.push(EditPiece::replace(range, &format!("memory_order_{name}")));
-        }
-    }
-    pieces
 }
 
 fn quote(text: &str, span: Span) -> &str {

@@ -8,7 +8,7 @@
 //! chain: no set of transitions passes it and nothing else, so it is refused. The cost is linear in the programs and in what is found.
 
 use ravelin_program::{
-    Instruction, LocId, Order, Program, RmwOp, Span, Thread, ThreadId, ThreadTransition, Transition, strengthened,
+    Instruction, LocId, Order, Program, RmwOp, Span, Thread, ThreadId, ThreadTransition, Transition,
 };
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -50,8 +50,8 @@ pub struct TextChanges<'a> {
     pub owner: &'a dyn Fn(Span) -> Option<usize>,
     /// The accesses that were changed, by where they start in the original.
     pub accesses: &'a HashMap<u32, usize>,
-    /// They have stronger orders. Else they are stores that were turned into exchanges.
-    pub stronger: bool,
+    /// What each of them became. Without, they are stores that were turned into exchanges.
+    pub rewritten: Option<&'a dyn Fn(usize, &Instruction) -> Instruction>,
 }
 
 pub fn compare(
@@ -227,13 +227,10 @@ impl<'a> MatchWalk<'a, '_> {
     fn agrees(&mut self, before: &Transition, after: &Transition) -> bool {
         let (old, new) = (&before.instruction, &after.instruction);
         let Some(&place) = self.changes.accesses.get(&before.span.start) else { return old == new };
-        let agrees = match (self.changes.stronger, old) {
-            (true, _) => match strengthened(old) {
-                Some(stronger) => stronger == *new,
-                None => return old == new,
-            },
-            (false, Instruction::Store { .. } | Instruction::Unlock(_)) => is_locked(old, new),
-            (false, _) => return old == new,
+        let agrees = match (self.changes.rewritten, old) {
+            (Some(rewritten), _) => rewritten(place, old) == *new,
+            (None, Instruction::Store { .. } | Instruction::Unlock(_)) => is_locked(old, new),
+            (None, _) => return old == new,
         };
         if !agrees {
             self.differ.suspects.push(place);

@@ -4,7 +4,7 @@
 //! takes a fence. The places are tried: the text with all fences is read and compared with the program ([`matching`], [`search`]), which
 //! tells the transitions that pass each fence. So what a site does in the program is never assumed; it is what the front end makes of
 //! the text. [`choose`] makes sites of the places. Trencher's automata need no such detour ([`trencher`]). Stores that become exchanges and
-//! accesses that get a stronger order are tried in the same way.
+//! accesses that get other orders ([`orders`]) are tried in the same way.
 //!
 //! For every choice of sites, reading [`Sites::text`] gives the program that [`ravelin_program::repaired`] makes, but for numbers of
 //! locations, a fence before a thread's first step (where it does nothing), and steps that do nothing in place of fences taken away.
@@ -15,7 +15,7 @@
 //! use ravelin_program::{FenceStrength, Source};
 //!
 //! let source = Source::new("half.rav", "static x; static y;\nthread t {\n    x.store(1);\n    let r = y.load();\n}\n");
-//! let found = sites(&source, Language::Rav, &SiteRequest { repair: RepairKind::Fence, existing: false, copies: None }).unwrap();
+//! let found = sites(&source, Language::Rav, &SiteRequest::new(RepairKind::Fence)).unwrap();
 //! let site = found.sites.iter().position(|site| site.name == "L4").unwrap();
 //! let text = found.text(&[(site, FenceStrength::Full)]).unwrap();
 //! assert!(text.contains("    x.store(1);\n    fence();\n    let r = y.load();\n"));
@@ -28,6 +28,7 @@ mod litmus_x86;
 mod matching;
 mod memorax;
 mod name;
+mod orders;
 mod rav;
 mod rocker;
 mod search;
@@ -37,9 +38,10 @@ use crate::{Language, parse};
 use edit::{EditPiece, EditPlace, FenceCell, OwnedPiece, write};
 use litmus_x86::X86Table;
 use matching::{ProgramMatch, ProgramMismatch, TextChanges, compare};
+use orders::OrderedAccess;
 use ravelin_program::{
-    Change, Copies, FenceStrength, Instruction, Order, Program, Site, Source, Span, ThreadId, ThreadTransition,
-    TransitionId, strengthened,
+    Change, Copies, FenceStrength, Instruction, Lowering, Order, OrderSlot, Program, Site, Source, Span, ThreadId,
+    ThreadTransition, TransitionId,
 };
 use std::collections::{BTreeMap, HashMap};
 use thiserror::Error;
@@ -51,7 +53,7 @@ pub enum RepairKind {
     Fence,
     /// Plain stores become locked exchanges.
     Rmw,
-    /// Fences are put in, and atomic accesses get stronger orders ([`ravelin_program::strengthened`]).
+    /// Fences are put in, and atomic accesses get stronger orders.
     Strengthen,
 }
 
@@ -71,8 +73,17 @@ pub struct SiteRequest {
     pub repair: RepairKind,
     /// Fences that stand there are sites, too, and go if they are not chosen.
     pub existing: bool,
+    /// Which orders that are written are sites, too, and become weaker if they are not chosen.
+    pub lower: Lowering,
     /// How many threads stand for each `thread p[*]`.
     pub copies: Option<usize>,
+}
+
+impl SiteRequest {
+    /// About what is not there yet.
+    pub const fn new(repair: RepairKind) -> SiteRequest {
+        SiteRequest { repair, existing: false, lower: Lowering::Nothing, copies: None }
+    }
 }
 
 /// Why there are no sites.
@@ -91,7 +102,7 @@ pub enum NoText {
     NoSuchSite(usize),
     #[error("the site {0} is chosen twice")]
     Twice(String),
-    #[error("the language has no such fence; use a full one at {0}")]
+    #[error("the language has no such fence or order; use another one at {0}")]
     NotOffered(String),
 }
 
@@ -103,6 +114,10 @@ pub struct Sites {
     pub sites: Vec<Site>,
     /// The change of each site in the text.
     places: Vec<EditPlace>,
+    /// For a site that is about an order: the number of the access.
+    access_of: Vec<Option<usize>>,
+    accesses: Vec<OrderedAccess>,
+    lower: Lowering,
     text: String,
     words: FenceWords,
     table: Option<X86Table>,
@@ -115,23 +130,23 @@ pub fn sites(source: &Source, language: Language, request: &SiteRequest) -> Resu
         let error = parsed.diagnostics.into_iter().find(|diagnostic| diagnostic.is_error());
         return Err(NoSites::Wrong(error.map(|error| error.message).unwrap_or_default()));
     };
-    let (mut drafts, words, table) = match outline(&source.text, language, request.repair)? {
-        None => (trencher::drafts(&source.text, &program, request.existing), trencher::words(), None),
+    let (mut drafts, words, table, accesses) = match outline(&source.text, language, request.repair)? {
+        None => (trencher::drafts(&source.text, &program, request.existing), trencher::words(), None, Vec::new()),
         Some(outline) => {
             let finder = Finder { source, language, program: &program, outline: &outline };
             let mut drafts = match request.repair {
                 RepairKind::Fence => finder.insertions(request.existing),
                 RepairKind::Rmw => finder.locks(),
-                RepairKind::Strengthen => {
-                    let mut drafts = finder.insertions(request.existing);
-                    drafts.extend(finder.strengthenings());
-                    drafts
-                }
+                RepairKind::Strengthen => finder.insertions(request.existing),
             };
+            if request.repair == RepairKind::Strengthen || request.lower != Lowering::Nothing {
+                drafts.extend(finder.orders(request.lower));
+            }
             if request.existing {
                 drafts.extend(finder.removals());
             }
-            (drafts, outline.words, outline.table)
+            let accesses = outline.orders.into_iter().map(|(_, access)| access).collect();
+            (drafts, outline.words, outline.table, accesses)
         }
     };
     let instance =
@@ -139,13 +154,16 @@ pub fn sites(source: &Source, language: Language, request: &SiteRequest) -> Resu
     if let Some((copies, _)) = &instance {
         of_instance(&program, *copies, &mut drafts);
     }
-    let (sites, places) = name::sites(&source.text, &program, drafts);
+    let access_of = drafts.iter().map(|draft| draft.access).collect();
+    let (sites, places) = name::sites(&source.text, drafts);
     let program = instance.map_or(program, |(_, instance)| instance);
-    Ok(Sites { program, sites, places, text: source.text.clone(), words, table })
+    let text = source.text.clone();
+    Ok(Sites { program, sites, places, access_of, accesses, lower: request.lower, text, words, table })
 }
 
 impl Sites {
-    /// The whole text with the chosen changes. Fences that stand there and were not chosen are taken away.
+    /// The whole text with the chosen changes. Fences that stand there and were not chosen are taken away, and orders that are to be
+    /// lowered are.
     pub fn text(&self, chosen: &[(usize, FenceStrength)]) -> Result<String, NoText> {
         let mut strengths: Vec<Option<FenceStrength>> = vec![None; self.sites.len()];
         for &(number, strength) in chosen {
@@ -153,24 +171,72 @@ impl Sites {
             if strengths[number].replace(strength).is_some() {
                 return Err(NoText::Twice(site.name.clone()));
             }
-            if matches!(site.change, Change::Insert { .. }) && !self.offers(strength) {
+            if !self.can_have(number, strength) {
                 return Err(NoText::NotOffered(site.name.clone()));
             }
         }
         let (mut added, mut removed) = (Vec::new(), Vec::new());
+        let mut weakened = Vec::new();
         for (number, (site, place)) in self.sites.iter().zip(&self.places).enumerate() {
             match (site.change, strengths[number]) {
                 (Change::Keep, None) => removed.push(place),
-                (Change::Insert { .. } | Change::Lock | Change::Strengthen, Some(_)) => added.push((number, place)),
+                (Change::Keep, Some(strength)) => weakened.extend(self.weakened(site, place, strength)),
+                (Change::Insert { .. } | Change::Lock, Some(_)) => added.push((number, place)),
                 _ => {}
             }
         }
-        let pieces = pieces(&self.text, self.table.as_ref(), &added, &removed);
+        let mut pieces = pieces(&self.text, self.table.as_ref(), &added, &removed);
+        let changed = weakened.into_iter().chain(self.orders(&strengths));
+        pieces.extend(changed.map(|piece| (piece, Vec::new())));
         let fence = |number: usize| {
             let strength = strengths.get(number).copied().flatten().unwrap_or(FenceStrength::Full);
             self.words.of(strength).unwrap_or(&self.words.full)
         };
         Ok(write(&self.text, pieces, fence).text)
+    }
+
+    /// Whether the change of a site can be written with this strength.
+    pub fn can_have(&self, site: usize, strength: FenceStrength) -> bool {
+        let Some(at) = self.sites.get(site) else { return false };
+        let standing = self.instruction(at);
+        match (at.change, standing) {
+            (Change::Insert { .. }, _) => self.offers(strength),
+            (Change::Keep, Some(Instruction::Fence(order))) => {
+                !order.is_at_least(strength.order()) || *order == strength.order() || self.words.weak.is_some()
+            }
+            (Change::Order(slot), Some(access)) => {
+                let strong = strength == FenceStrength::Full && slot == OrderSlot::Both;
+                !strong && slot.levels(access).contains(&strength)
+            }
+            _ => true,
+        }
+    }
+
+    /// What stands at the first of a site's edges.
+    fn instruction(&self, site: &Site) -> Option<&Instruction> {
+        let edge = site.edges.first()?;
+        Some(&self.program.threads.get(edge.thread.0)?.transitions.get(edge.transition.0)?.instruction)
+    }
+
+    /// What makes a fence that stands there a weaker one.
+    fn weakened(&self, site: &Site, place: &EditPlace, strength: FenceStrength) -> Option<EditPiece> {
+        let Some(Instruction::Fence(order)) = self.instruction(site) else { return None };
+        let weaker = order.is_at_least(strength.order()) && *order != strength.order();
+        let written = place.pieces.first().filter(|_| weaker)?;
+        Some(EditPiece::replace(written.range.clone(), self.words.of(strength)?))
+    }
+
+    /// What gives every access the orders that are chosen for it.
+    fn orders(&self, strengths: &[Option<FenceStrength>]) -> Vec<EditPiece> {
+        let mut changed: BTreeMap<usize, (&Instruction, Instruction)> = BTreeMap::new();
+        for (number, site) in self.sites.iter().enumerate() {
+            let (Change::Order(slot), Some(access)) = (site.change, self.access_of[number]) else { continue };
+            let Some(before) = self.instruction(site) else { continue };
+            let (_, after) = changed.entry(access).or_insert_with(|| (before, before.clone()));
+            change_order(after, slot, self.lower, strengths[number]);
+        }
+        let pieces = changed.iter().map(|(&access, (before, after))| self.accesses[access].pieces(before, after));
+        pieces.flatten().collect()
     }
 
     /// Whether the language of the text has such a fence.
@@ -216,14 +282,15 @@ struct TextOutline {
     /// By where the statement starts, as transitions know it.
     removals: Vec<(usize, EditPlace)>,
     locks: Vec<(usize, EditPlace)>,
-    strengthenings: Vec<(usize, EditPlace)>,
+    /// By where the step that accesses memory starts.
+    orders: Vec<(usize, OrderedAccess)>,
     table: Option<X86Table>,
 }
 
 impl TextOutline {
     fn new(words: FenceWords) -> TextOutline {
-        let (insertions, removals, locks, strengthenings) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        TextOutline { words, insertions, removals, locks, strengthenings, table: None }
+        let (insertions, removals, locks, orders) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        TextOutline { words, insertions, removals, locks, orders, table: None }
     }
 
     fn remove(&mut self, at: usize, pieces: Vec<EditPiece>) {
@@ -234,9 +301,8 @@ impl TextOutline {
         self.locks.push((at, EditPlace { at, pieces, ..EditPlace::default() }));
     }
 
-    /// `start`: where the step that accesses memory starts; `at`: the access itself.
-    fn strengthen(&mut self, start: usize, at: usize, pieces: Vec<EditPiece>) {
-        self.strengthenings.push((start, EditPlace { at, pieces, ..EditPlace::default() }));
+    fn order(&mut self, start: usize, access: OrderedAccess) {
+        self.orders.push((start, access));
     }
 }
 
@@ -246,6 +312,8 @@ struct SiteDraft {
     change: Change,
     edges: Vec<ThreadTransition>,
     place: EditPlace,
+    /// For a change of an order: the number of the access in the outline.
+    access: Option<usize>,
 }
 
 /// The outline of a text that can be repaired this way; `None` for Trencher's automata.
@@ -298,7 +366,7 @@ impl Finder<'_> {
         let places = &self.outline.insertions;
         let attempt = |numbers: &[usize]| {
             let chosen: Vec<(usize, &EditPlace)> = numbers.iter().map(|&number| (number, &places[number])).collect();
-            self.attempt(&chosen, &HashMap::new(), false)
+            self.attempt(&chosen, &HashMap::new(), None)
         };
         let (good, mut matched) = search::search(places.len(), self.source.text.len(), attempt);
         // A fence that nothing leads to can still part a label from what it names, so it is left out and all looked at again.
@@ -306,14 +374,13 @@ impl Finder<'_> {
         if passed.len() < good.len() {
             matched = attempt(&passed).unwrap_or_default();
         }
-        // Where statements end with a semicolon of their own, one can take the place of another.
-        let exchange = existing && self.language == Language::Rav;
-        let chosen = choose::choose(self.program, places, &matched, existing, exchange);
+        let chosen = choose::choose(self.program, places, &matched, existing);
         let draft = |site: choose::SiteInsertion| SiteDraft {
             name: None,
             change: Change::Insert { after_label: site.after_label },
             edges: site.edges,
             place: places[site.place].clone(),
+            access: None,
         };
         chosen.into_iter().map(draft).collect()
     }
@@ -324,39 +391,81 @@ impl Finder<'_> {
             Instruction::Unlock(_) => true,
             _ => false,
         };
-        self.accesses(&self.outline.locks, Change::Lock, is_plain)
-    }
-
-    fn strengthenings(&self) -> Vec<SiteDraft> {
-        let can_be_stronger = |instruction: &Instruction| strengthened(instruction).is_some();
-        self.accesses(&self.outline.strengthenings, Change::Strengthen, can_be_stronger)
-    }
-
-    /// Accesses that are written differently, each by where its step starts.
-    fn accesses(
-        &self,
-        known: &[(usize, EditPlace)],
-        change: Change,
-        wanted: impl Fn(&Instruction) -> bool,
-    ) -> Vec<SiteDraft> {
-        let mut steps = self.by_start(wanted);
-        let accesses: Vec<(u32, Vec<ThreadTransition>, &EditPlace)> = known
-            .iter()
+        let mut steps = self.by_start(is_plain);
+        let stores: Vec<(u32, Vec<ThreadTransition>, &EditPlace)> = (self.outline.locks.iter())
             .filter_map(|(at, place)| {
                 let start = Span::new(*at, *at).start;
                 Some((start, steps.remove(&start)?, place))
             })
             .collect();
-        let (good, _) = search::search(accesses.len(), self.source.text.len(), |numbers| {
-            let chosen: Vec<(usize, &EditPlace)> = numbers.iter().map(|&number| (number, accesses[number].2)).collect();
-            let starts = numbers.iter().map(|&number| (accesses[number].0, number)).collect();
-            self.attempt(&chosen, &starts, change == Change::Strengthen)
+        let (good, _) = search::search(stores.len(), self.source.text.len(), |numbers| {
+            let chosen: Vec<(usize, &EditPlace)> = numbers.iter().map(|&number| (number, stores[number].2)).collect();
+            let starts = numbers.iter().map(|&number| (stores[number].0, number)).collect();
+            self.attempt(&chosen, &starts, None)
         });
         let draft = |number: usize| {
-            let (_, edges, place) = &accesses[number];
-            SiteDraft { name: None, change, edges: edges.clone(), place: (*place).clone() }
+            let (_, edges, place) = &stores[number];
+            SiteDraft { name: None, change: Change::Lock, edges: edges.clone(), place: (*place).clone(), access: None }
         };
         good.into_iter().map(draft).collect()
+    }
+
+    /// Accesses whose orders can be others, each by where its step starts. Every level is tried, at all of them at once.
+    fn orders(&self, lower: Lowering) -> Vec<SiteDraft> {
+        let slots = |access: usize, instruction: &Instruction| -> Vec<OrderSlot> {
+            let slots = self.outline.orders[access].1.slots().iter().copied();
+            slots.filter(|&slot| can_change(instruction, slot, lower)).collect()
+        };
+        let mut steps =
+            self.by_start(|instruction| !OrderSlot::Main.levels(instruction).is_empty());
+        let accesses: Vec<(u32, Vec<ThreadTransition>, usize)> = (self.outline.orders.iter().enumerate())
+            .filter_map(|(number, (at, _))| {
+                let start = Span::new(*at, *at).start;
+                Some((start, steps.remove(&start)?, number))
+            })
+            .filter(|(_, edges, access)| edges.iter().any(|edge| !slots(*access, self.instruction(edge)).is_empty()))
+            .collect();
+        let weak = [FenceStrength::Acquire, FenceStrength::StoreStore, FenceStrength::AcqRel].map(Some);
+        let lowered = (lower != Lowering::Nothing).then_some(None);
+        let levels: Vec<Option<FenceStrength>> = lowered.into_iter().chain(weak).collect();
+        let (good, _) = search::search(accesses.len(), self.source.text.len(), |numbers| {
+            let mut matched = ProgramMatch::default();
+            let starts: HashMap<u32, usize> = numbers.iter().map(|&number| (accesses[number].0, number)).collect();
+            for &level in &levels {
+                let changed = |access: usize, before: &Instruction| {
+                    let mut after = before.clone();
+                    slots(access, before).iter().for_each(|&slot| change_order(&mut after, slot, lower, level));
+                    after
+                };
+                let place = |&number: &usize| {
+                    let (_, edges, access) = &accesses[number];
+                    let before = self.instruction(&edges[0]);
+                    let pieces = self.outline.orders[*access].1.pieces(before, &changed(*access, before));
+                    (number, EditPlace { pieces, ..EditPlace::default() })
+                };
+                let places: Vec<(usize, EditPlace)> = numbers.iter().map(place).collect();
+                let chosen: Vec<(usize, &EditPlace)> = places.iter().map(|(number, place)| (*number, place)).collect();
+                let rewritten = |number: usize, before: &Instruction| changed(accesses[number].2, before);
+                matched = self.attempt(&chosen, &starts, Some(&rewritten))?;
+            }
+            Ok(matched)
+        });
+        let mut drafts = Vec::new();
+        for (_, edges, access) in good.into_iter().map(|number| &accesses[number]) {
+            let place = EditPlace { at: self.outline.orders[*access].1.at, ..EditPlace::default() };
+            drafts.extend(slots(*access, self.instruction(&edges[0])).into_iter().map(|slot| SiteDraft {
+                name: None,
+                change: Change::Order(slot),
+                edges: edges.clone(),
+                place: place.clone(),
+                access: Some(*access),
+            }));
+        }
+        drafts
+    }
+
+    fn instruction(&self, edge: &ThreadTransition) -> &Instruction {
+        &self.program.threads[edge.thread.0].transitions[edge.transition.0].instruction
     }
 
     fn removals(&self) -> Vec<SiteDraft> {
@@ -369,7 +478,7 @@ impl Finder<'_> {
                 None if self.language == Language::Memorax => self.named_by_macro(start as usize),
                 None => continue,
             };
-            drafts.push(SiteDraft { name: None, change: Change::Keep, edges, place });
+            drafts.push(SiteDraft { name: None, change: Change::Keep, edges, place, access: None });
         }
         let places: Vec<&EditPlace> = drafts.iter().map(|draft| &draft.place).collect();
         let pieces = pieces(&self.source.text, self.outline.table.as_ref(), &[], &places);
@@ -406,7 +515,7 @@ impl Finder<'_> {
         &self,
         places: &[(usize, &EditPlace)],
         accesses: &HashMap<u32, usize>,
-        stronger: bool,
+        rewritten: Option<&dyn Fn(usize, &Instruction) -> Instruction>,
     ) -> Result<ProgramMatch, ProgramMismatch> {
         let pieces = pieces(&self.source.text, self.outline.table.as_ref(), places, &[]);
         let written = write(&self.source.text, pieces, |_| &self.outline.words.full);
@@ -418,7 +527,27 @@ impl Finder<'_> {
             let (range, owner) = written.fences.get(after.checked_sub(1)?)?;
             range.contains(&start).then_some(*owner)
         };
-        compare(self.program, &changed, &TextChanges { owner: &owner, accesses, stronger })
+        compare(self.program, &changed, &TextChanges { owner: &owner, accesses, rewritten })
+    }
+}
+
+/// There is something to choose for an order: it may be weaker than it is written, or stronger than that and still weaker than seq_cst.
+fn can_change(access: &Instruction, slot: OrderSlot, lower: Lowering) -> bool {
+    let Some(written) = slot.order(access) else { return false };
+    let weak = slot.levels(access).iter().filter(|&&level| level != FenceStrength::Full);
+    match lower {
+        Lowering::Nothing => weak.into_iter().any(|level| !written.is_at_least(level.order())),
+        _ => lower.floor(slot, access).is_some(),
+    }
+}
+
+/// Gives an access the order that a choice means for it.
+fn change_order(access: &mut Instruction, slot: OrderSlot, lower: Lowering, level: Option<FenceStrength>) {
+    if let Some(floor) = lower.floor(slot, access) {
+        slot.set(access, floor);
+    }
+    if let Some(level) = level.filter(|level| slot.levels(access).contains(level)) {
+        slot.raise(access, level.order());
     }
 }
 

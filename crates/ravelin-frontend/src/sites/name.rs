@@ -1,27 +1,26 @@
-//! What sites are called: the line before which a change is made, and the column as well where one line has several. An access that gets
-//! a stronger order is called by its line and that order, `L9:release`, and does not change what fences are called.
+//! What sites are called: the line before which a change is made, and the column as well where one line has several. The order of an
+//! access is called by its line, `L9:order`, or `L9:failure` for that of a compare-exchange that fails, and does not change what fences
+//! are called.
 
 use super::SiteDraft;
 use super::edit::EditPlace;
-use ravelin_program::{Change, Instruction, Position, Program, Site, strengthened};
+use ravelin_program::{Change, OrderSlot, Position, Site};
 use std::collections::{HashMap, HashSet};
 
-/// `program`: the one that the edges of the drafts are of.
-pub fn sites(text: &str, program: &Program, drafts: Vec<SiteDraft>) -> (Vec<Site>, Vec<EditPlace>) {
+pub fn sites(text: &str, drafts: Vec<SiteDraft>) -> (Vec<Site>, Vec<EditPlace>) {
     let positions = positions(text, &drafts);
-    let mut on_line: HashMap<(usize, bool), usize> = HashMap::new();
+    let mut on_line: HashMap<(usize, &str), usize> = HashMap::new();
     for (draft, position) in drafts.iter().zip(&positions) {
-        *on_line.entry((position.line, draft.change == Change::Strengthen)).or_insert(0) += 1;
+        *on_line.entry((position.line, suffix(draft.change))).or_insert(0) += 1;
     }
     let mut taken: HashSet<String> = HashSet::new();
     let (mut sites, mut places) = (Vec::new(), Vec::new());
     for (draft, position) in drafts.into_iter().zip(positions) {
         let Position { line, column } = position;
-        let strengthens = draft.change == Change::Strengthen;
-        let order = if strengthens { order_of(program, &draft) } else { "" };
-        let name = draft.name.unwrap_or_else(|| match on_line.get(&(line, strengthens)) {
-            Some(1) => format!("L{line}{order}"),
-            _ => format!("L{line}.{column}{order}"),
+        let suffix = suffix(draft.change);
+        let name = draft.name.unwrap_or_else(|| match on_line.get(&(line, suffix)) {
+            Some(1) => format!("L{line}{suffix}"),
+            _ => format!("L{line}.{column}{suffix}"),
         });
         let numbered = (2..).map(|number| format!("{name}#{number}"));
         let name = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or(name);
@@ -32,15 +31,11 @@ pub fn sites(text: &str, program: &Program, drafts: Vec<SiteDraft>) -> (Vec<Site
     (sites, places)
 }
 
-/// What an access becomes.
-fn order_of(program: &Program, draft: &SiteDraft) -> &'static str {
-    let instruction = draft.edges.first().and_then(|edge| {
-        strengthened(&program.threads.get(edge.thread.0)?.transitions.get(edge.transition.0)?.instruction)
-    });
-    match instruction {
-        Some(Instruction::Load { .. } | Instruction::Wait { .. }) => ":acquire",
-        Some(Instruction::Store { .. }) => ":release",
-        _ => ":acq_rel",
+fn suffix(change: Change) -> &'static str {
+    match change {
+        Change::Order(OrderSlot::Main | OrderSlot::Both) => ":order",
+        Change::Order(OrderSlot::Failure) => ":failure",
+        Change::Insert { .. } | Change::Keep | Change::Lock => "",
     }
 }
 

@@ -2,6 +2,7 @@
 //! not in `locked { … }`. The orders of accesses can be changed wherever accesses stand.
 
 use super::edit::{EditPiece, EditPlace, PiecePart, at_end, before};
+use super::orders::{OrderStyle, OrderedAccess};
 use super::{FenceWords, TextOutline};
 use crate::rav::ast::{
     self, AccessCall, Block, Else, ExchangeResult, Expr, ExprKind, File, ItemKind, Method, Name, Statement,
@@ -9,6 +10,7 @@ use crate::rav::ast::{
 };
 use crate::rav::for_each_block;
 use ravelin_program::Span;
+use std::ops::Range;
 
 pub fn outline(text: &str, file: &File) -> TextOutline {
     let mut outline = TextOutline::new(FenceWords::with_orders(
@@ -139,32 +141,29 @@ fn orders_in(expr: &Expr, step: Option<usize>, outline: &mut TextOutline) {
         ExprKind::Access(access) => {
             orders_in_index(&access.place, outline);
             access.arguments.iter().for_each(|argument| orders_in(argument, None, outline));
+            if matches!(access.method, Method::Read | Method::Write) {
+                return;
+            }
             let last = access.arguments.last().map(|argument| argument.span.end as usize);
-            let first = |order: &str| match (access.orders.first(), last) {
-                (Some(written), _) => replace(written, order),
-                (None, Some(last)) => EditPiece::replace(last..last, &format!(", {order}")),
-                (None, None) => EditPiece::replace(end.saturating_sub(1)..end.saturating_sub(1), order),
+            let ordered = OrderedAccess {
+                at: start,
+                style: OrderStyle::Rav,
+                written: access.orders.iter().map(range).collect(),
+                end: last.unwrap_or(end.saturating_sub(1)),
+                has_values: last.is_some(),
             };
-            let pieces = match access.method {
-                Method::Load => vec![first("acquire")],
-                Method::Store => vec![first("release")],
-                Method::Rmw(_) | Method::Bcas => vec![first("acq_rel")],
-                Method::CompareExchange { .. } => {
-                    let is_strong = |written: &Name| matches!(written.text.as_str(), "acq_rel" | "seq_cst");
-                    let success = (!access.orders.first().is_some_and(is_strong)).then(|| first("acq_rel"));
-                    let failure = access.orders.get(1).filter(|written| written.text == "relaxed");
-                    success.into_iter().chain(failure.map(|written| replace(written, "acquire"))).collect()
-                }
-                Method::Read | Method::Write => return,
-            };
-            outline.strengthen(step.unwrap_or(start), start, pieces);
+            outline.order(step.unwrap_or(start), ordered);
         }
         ExprKind::Wait(wait) => {
             orders_in(&wait.condition, None, outline);
-            let last = wait.condition.span.end as usize;
-            let added = || EditPiece::replace(last..last, ", acquire");
-            let piece = wait.order.as_ref().map_or_else(added, |written| replace(written, "acquire"));
-            outline.strengthen(step.unwrap_or(start), start, vec![piece]);
+            let ordered = OrderedAccess {
+                at: start,
+                style: OrderStyle::Rav,
+                written: wait.order.iter().map(range).collect(),
+                end: wait.condition.span.end as usize,
+                has_values: true,
+            };
+            outline.order(step.unwrap_or(start), ordered);
         }
         ExprKind::Unary(_, operand) => orders_in(operand, None, outline),
         ExprKind::Paren(inner) | ExprKind::Arithmetic(_, inner) => orders_in(inner, step, outline),
@@ -183,8 +182,8 @@ fn orders_in_index(place: &ast::RavPlace, outline: &mut TextOutline) {
     }
 }
 
-fn replace(written: &Name, order: &str) -> EditPiece {
-    EditPiece::replace(written.span.start as usize..written.span.end as usize, order)
+fn range(written: &Name) -> Range<usize> {
+    written.span.start as usize..written.span.end as usize
 }
 
 fn quote(text: &str, span: Span) -> &str {

@@ -2,9 +2,11 @@
 //! every block. An access is a statement of its own; its orders come last in it.
 
 use super::edit::{EditPiece, EditPlace, at_end, before};
+use super::orders::{OrderStyle, OrderedAccess};
 use super::{FenceWords, TextOutline};
 use crate::rocker::ast::{Block, Expr, File, Name, Operation, StatementKind};
 use crate::rocker::words;
+use std::ops::Range;
 
 pub fn outline(text: &str, file: &File) -> TextOutline {
     let mut outline = TextOutline::new(FenceWords::with_orders(
@@ -39,9 +41,8 @@ fn block(text: &str, block: &Block, outline: &mut TextOutline) {
                 );
             }
             StatementKind::Access { variable, operation, .. } => {
-                let pieces = stronger(text, variable, operation, statement.span.end as usize);
-                if let Some(pieces) = pieces {
-                    outline.strengthen(at, at, pieces);
+                if let Some(ordered) = ordered(text, variable, operation, at..statement.span.end as usize) {
+                    outline.order(at, ordered);
                 }
             }
             StatementKind::If { then, otherwise, .. } => {
@@ -57,25 +58,27 @@ fn block(text: &str, block: &Block, outline: &mut TextOutline) {
     outline.insertions.push(EditPlace { at: close, pieces: vec![at_end(text, close, last)], ..EditPlace::default() });
 }
 
-/// What has to be written for an access that ends before `end` to have stronger orders.
-fn stronger(text: &str, variable: &Name, operation: &Operation, end: usize) -> Option<Vec<EditPiece>> {
-    let (last, orders): (Option<&Expr>, &[&str]) = match operation {
-        Operation::Load(_) => (None, &["acq"]),
-        Operation::Store(value, _) => (Some(value), &["rel"]),
-        Operation::Wait { values, .. } => (values.last(), &["acq"]),
-        Operation::BlockingCas { new, .. } | Operation::CompareExchange { new, .. } => (Some(new), &["acq", "rel"]),
-        Operation::Rmw { operand, .. } => (Some(operand), &["acq", "rel"]),
+/// The orders of an access, which stands in that statement.
+fn ordered(text: &str, variable: &Name, operation: &Operation, statement: Range<usize>) -> Option<OrderedAccess> {
+    let last: Option<&Expr> = match operation {
+        Operation::Load(_) => None,
+        Operation::Store(value, _) => Some(value),
+        Operation::Wait { values, .. } => values.last(),
+        Operation::BlockingCas { new, .. } | Operation::CompareExchange { new, .. } => Some(new),
+        Operation::Rmw { operand, .. } => Some(operand),
         Operation::Lock | Operation::Unlock => return None,
     };
     let from = last.map_or(variable.span.end, |value| value.span.end) as usize;
     // Behind the last value come the orders, if they are written, and the bracket that ends the access.
-    let behind = words(text.get(from..end)?);
+    let behind = words(text.get(from..statement.end)?);
     let close = from + behind.iter().rev().find(|(word, _)| *word == ")")?.1;
-    let written: Vec<usize> =
-        behind.iter().filter(|(word, _)| ["rlx", "acq", "rel"].contains(word)).map(|(_, at)| from + at).collect();
-    if written.len() == orders.len() {
-        return Some(written.iter().zip(orders).map(|(&at, order)| EditPiece::replace(at..at + 3, order)).collect());
-    }
-    let separator = if last.is_some() { ", " } else { "" };
-    Some(vec![EditPiece::replace(close..close, &format!("{separator}{}", orders.join(", ")))])
+    let written = behind.iter().filter(|(word, _)| ["rlx", "acq", "rel"].contains(word));
+    let written: Vec<Range<usize>> = written.map(|(_, at)| from + at..from + at + 3).collect();
+    Some(OrderedAccess {
+        at: statement.start,
+        style: OrderStyle::Tpl,
+        end: close,
+        has_values: last.is_some(),
+        written,
+    })
 }

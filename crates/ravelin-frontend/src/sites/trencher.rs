@@ -182,7 +182,7 @@ impl Automaton<'_> {
     fn draft(&mut self, name: String, change: Change, mut edges: Vec<ThreadTransition>, place: EditPlace) {
         edges.sort_unstable();
         let name = Some(format!("{}:{name}", self.thread.name));
-        self.drafts.push(SiteDraft { name, change, edges, place });
+        self.drafts.push(SiteDraft { name, change, edges, place, access: None });
     }
 
     fn name(&self, state: LocId) -> String {

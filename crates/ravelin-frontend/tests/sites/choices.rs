@@ -4,7 +4,9 @@
 use super::same::check;
 use ravelin_frontend::sites::{NoSites, RepairKind, SiteRequest, Sites, sites};
 use ravelin_frontend::{Language, parse, print};
-use ravelin_program::{Change, Instruction, Order, Source, ThreadId, ThreadTransition, TransitionId, strengthened};
+use ravelin_program::{
+    Change, FenceStrength, Instruction, Lowering, Order, OrderSlot, Source, ThreadId, ThreadTransition, TransitionId,
+};
 use ravelin_semantics::generate::{Config, Generator};
 use std::collections::HashSet;
 use std::fs;
@@ -64,8 +66,17 @@ fn check_files(folder: &str, rounds: u64) -> usize {
 /// Checks with every request that the language can serve.
 fn check_all(name: &str, text: &str, language: Language, rounds: u64) {
     for repair in [RepairKind::Fence, RepairKind::Rmw, RepairKind::Strengthen] {
-        for (existing, copies) in [(false, None), (true, Some(2))] {
-            let request = SiteRequest { repair, existing, copies };
+        for (existing, copies, lower) in [
+            (false, None, Lowering::Nothing),
+            (true, Some(2), Lowering::Nothing),
+            (true, None, Lowering::Accesses),
+            (true, None, Lowering::Stores),
+            (true, None, Lowering::SeqCstStores),
+        ] {
+            if repair == RepairKind::Rmw && lower != Lowering::Nothing {
+                continue;
+            }
+            let request = SiteRequest { repair, existing, lower, copies };
             if let Err(NoSites::NotExpressible(_)) = sites(&Source::new(name, text), language, &request) {
                 assert_ne!(repair, RepairKind::Fence, "{name}");
                 continue;
@@ -75,7 +86,7 @@ fn check_all(name: &str, text: &str, language: Language, rounds: u64) {
                 every_store_can_be_fenced(name, &found);
             }
             if repair == RepairKind::Strengthen {
-                every_order_can_be_stronger(name, &found);
+                every_order_can_be_chosen(name, language, lower, &found);
             }
         }
     }
@@ -101,18 +112,30 @@ fn every_store_can_be_fenced(name: &str, found: &Sites) {
     }
 }
 
-/// Every access that is not as strong as it can be belongs to one site.
-fn every_order_can_be_stronger(name: &str, found: &Sites) {
-    let sites = found.sites.iter().filter(|site| site.change == Change::Strengthen);
-    let mut edges: Vec<ThreadTransition> = sites.flat_map(|site| site.edges.iter().copied()).collect();
-    edges.sort_unstable();
+/// Every order that is optional, or not as strong as it can be below seq_cst, belongs to one site.
+fn every_order_can_be_chosen(name: &str, language: Language, lower: Lowering, found: &Sites) {
+    let mut chosen: Vec<(ThreadTransition, OrderSlot)> = Vec::new();
+    for site in &found.sites {
+        if let Change::Order(slot) = site.change {
+            chosen.extend(site.edges.iter().map(|edge| (*edge, slot)));
+        }
+    }
+    chosen.sort_unstable();
+    let slots: &[OrderSlot] =
+        if language == Language::Rocker { &[OrderSlot::Both] } else { &[OrderSlot::Main, OrderSlot::Failure] };
     let mut expected = Vec::new();
     for (number, thread) in found.program.threads.iter().enumerate() {
         for (id, transition) in thread.transitions.iter().enumerate() {
-            if strengthened(&transition.instruction).is_some() {
-                expected.push(ThreadTransition { thread: ThreadId(number), transition: TransitionId(id) });
+            for &slot in slots {
+                let access = &transition.instruction;
+                let Some(written) = slot.order(access) else { continue };
+                let weak = slot.levels(access).iter().filter(|level| **level != FenceStrength::Full);
+                let stronger = weak.into_iter().any(|level| !written.is_at_least(level.order()));
+                if lower.floor(slot, access).is_some() || lower == Lowering::Nothing && stronger {
+                    expected.push((ThreadTransition { thread: ThreadId(number), transition: TransitionId(id) }, slot));
+                }
             }
         }
     }
-    assert_eq!(edges, expected, "{name}");
+    assert_eq!(chosen, expected, "{name} {lower:?}");
 }

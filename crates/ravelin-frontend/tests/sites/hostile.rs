@@ -3,11 +3,12 @@
 use super::same::check;
 use ravelin_frontend::Language;
 use ravelin_frontend::sites::{NoSites, NoText, RepairKind, SiteRequest, sites};
-use ravelin_program::{Change, FenceStrength, Source};
+use ravelin_program::{Change, FenceStrength, Lowering, Source};
 
-const FENCES: SiteRequest = SiteRequest { repair: RepairKind::Fence, existing: true, copies: None };
-const STRONGER: SiteRequest = SiteRequest { repair: RepairKind::Strengthen, existing: true, copies: None };
-const LOCKS: SiteRequest = SiteRequest { repair: RepairKind::Rmw, existing: true, copies: None };
+const FENCES: SiteRequest = SiteRequest { existing: true, ..SiteRequest::new(RepairKind::Fence) };
+const STRONGER: SiteRequest = SiteRequest { existing: true, ..SiteRequest::new(RepairKind::Strengthen) };
+const RELAXED: SiteRequest = SiteRequest { lower: Lowering::Accesses, ..STRONGER };
+const LOCKS: SiteRequest = SiteRequest { existing: true, ..SiteRequest::new(RepairKind::Rmw) };
 
 #[test]
 fn long_texts_have_all_their_sites() {
@@ -79,12 +80,20 @@ fn odd_layouts_change_nothing_but_the_statements() {
         "static x; thread t { @a; while x.load() == 0 { x.store /* store( */ (1); } @b; @c; x.store((1), release); }",
     ];
     for text in texts {
-        for request in [FENCES, LOCKS, STRONGER] {
+        for request in [FENCES, LOCKS, STRONGER, RELAXED] {
             let found = check(text, text, Language::Rav, &request, 20);
-            let kept: Vec<(usize, FenceStrength)> = (0..found.sites.len())
-                .filter(|&number| found.sites[number].change == Change::Keep)
-                .map(|number| (number, FenceStrength::Full))
-                .collect();
+            let written = |number: usize| {
+                let site = &found.sites[number];
+                let edge = site.edges[0];
+                match (site.change, &found.program.threads[edge.thread.0].transitions[edge.transition.0].instruction) {
+                    (Change::Keep, _) => Some((number, FenceStrength::Full)),
+                    (Change::Order(slot), access) if request.lower == Lowering::Accesses => {
+                        Some((number, FenceStrength::of(slot.order(access)?)?))
+                    }
+                    _ => None,
+                }
+            };
+            let kept: Vec<(usize, FenceStrength)> = (0..found.sites.len()).filter_map(written).collect();
             assert_eq!(found.text(&kept).as_deref(), Ok(text));
         }
     }

@@ -19,22 +19,22 @@ pub fn check(name: &str, text: &str, language: Language, request: &SiteRequest, 
     for site in &found.sites {
         assert!(!site.edges.is_empty() && site.edges.is_sorted(), "{name}: {}", site.name);
     }
-    let all = |number: usize| Some((number, FenceStrength::Full));
-    check_choice(name, language, request, &found, &(0..found.sites.len()).filter_map(all).collect::<Vec<_>>());
+    let kinds = [FenceStrength::Full, FenceStrength::AcqRel, FenceStrength::StoreStore, FenceStrength::Acquire];
+    let strongest = |number: usize| kinds.into_iter().find(|&kind| found.can_have(number, kind)).map(|kind| (number, kind));
+    check_choice(name, language, request, &found, &(0..found.sites.len()).filter_map(strongest).collect::<Vec<_>>());
     check_choice(name, language, request, &found, &[]);
     let mut random = 0x9e37_79b9_u64 + text.len() as u64;
     for _ in 0..rounds {
         let mut chosen = Vec::new();
         for number in 0..found.sites.len() {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let kinds = [FenceStrength::StoreStore, FenceStrength::Acquire, FenceStrength::AcqRel, FenceStrength::Full];
             let kind = kinds[(random >> 43) as usize & 3];
-            let strength = match found.offers(kind) && (random >> 40) & 1 == 0 {
-                true => kind,
-                false => FenceStrength::Full,
+            let choice = match found.can_have(number, kind) && (random >> 40) & 1 == 0 {
+                true => Some((number, kind)),
+                false => strongest(number),
             };
             if (random >> 41) & 3 == 0 {
-                chosen.push((number, strength));
+                chosen.extend(choice);
             }
         }
         check_choice(name, language, request, &found, &chosen);
@@ -60,7 +60,8 @@ fn check_choice(
     {
         actual = actual.instance(copies);
     }
-    let expected = repaired(&found.program, &found.sites, chosen);
+    let base = request.lower.lowered(&found.program, &found.sites);
+    let expected = repaired(&base, &found.sites, chosen);
     let removed = found
         .sites
         .iter()

@@ -4,12 +4,12 @@ use super::same::check;
 use expect_test::{Expect, expect};
 use ravelin_frontend::Language;
 use ravelin_frontend::sites::{RepairKind, SiteRequest, Sites};
-use ravelin_program::{Change, FenceStrength};
+use ravelin_program::{Change, FenceStrength, Lowering};
 
-const FENCES: SiteRequest = SiteRequest { repair: RepairKind::Fence, existing: false, copies: None };
-const EXISTING: SiteRequest = SiteRequest { repair: RepairKind::Fence, existing: true, copies: None };
-const STRONGER: SiteRequest = SiteRequest { repair: RepairKind::Strengthen, existing: false, copies: None };
-const LOCKS: SiteRequest = SiteRequest { repair: RepairKind::Rmw, existing: false, copies: None };
+const FENCES: SiteRequest = SiteRequest::new(RepairKind::Fence);
+const EXISTING: SiteRequest = SiteRequest { existing: true, ..SiteRequest::new(RepairKind::Fence) };
+const STRONGER: SiteRequest = SiteRequest::new(RepairKind::Strengthen);
+const LOCKS: SiteRequest = SiteRequest::new(RepairKind::Rmw);
 
 /// The sites, the text with all of them, and the text with none.
 fn claim(text: &str, language: Language, request: &SiteRequest, all: Expect, none: Option<Expect>) -> Sites {
@@ -22,7 +22,7 @@ fn claim(text: &str, language: Language, request: &SiteRequest, all: Expect, non
             Change::Insert { after_label: false } => "",
             Change::Keep => " kept",
             Change::Lock => " locked",
-            Change::Strengthen => " stronger",
+            Change::Order(_) => " order",
         };
         format!("{}{change} ({})", site.name, site.edges.len())
     });
@@ -534,14 +534,96 @@ end
     );
 }
 
-/// The text with all orders as strong as they can be, and no fence.
+/// The text with all orders as strong as they can be below seq_cst, and no fence.
 fn claim_orders(text: &str, language: Language, expected: Expect) {
     let found = check("text", text, language, &STRONGER, 20);
-    let stronger: Vec<usize> =
-        (0..found.sites.len()).filter(|&number| found.sites[number].change == Change::Strengthen).collect();
-    let names: Vec<&str> = stronger.iter().map(|&number| found.sites[number].name.as_str()).collect();
-    let chosen: Vec<(usize, FenceStrength)> = stronger.iter().map(|&number| (number, FenceStrength::Full)).collect();
+    let kinds = [FenceStrength::AcqRel, FenceStrength::StoreStore, FenceStrength::Acquire];
+    let strongest = |number: usize| Some((number, kinds.into_iter().find(|&kind| found.can_have(number, kind))?));
+    let stronger = (0..found.sites.len()).filter(|&number| matches!(found.sites[number].change, Change::Order(_)));
+    let chosen: Vec<(usize, FenceStrength)> = stronger.filter_map(strongest).collect();
+    let names: Vec<&str> = chosen.iter().map(|(number, _)| found.sites[*number].name.as_str()).collect();
     expected.assert_eq(&format!("{}\n{}", names.join(", "), found.text(&chosen).expect("a text")));
+}
+
+/// The text with all orders as weak as they can be, the second with every fence and order that may be acquire so.
+fn claim_weaker(text: &str, language: Language, relaxed: Expect, acquire: Expect) {
+    let request = SiteRequest { existing: true, lower: Lowering::Accesses, ..STRONGER };
+    let found = check("text", text, language, &request, 20);
+    relaxed.assert_eq(&found.text(&[]).expect("a text"));
+    let weak = |&number: &usize| !matches!(found.sites[number].change, Change::Insert { .. });
+    let kind = FenceStrength::Acquire;
+    let chosen = (0..found.sites.len()).filter(weak).filter(|&number| found.can_have(number, kind));
+    let chosen: Vec<(usize, FenceStrength)> = chosen.map(|number| (number, kind)).collect();
+    acquire.assert_eq(&found.text(&chosen).expect("a text"));
+}
+
+#[test]
+fn orders_of_rav_become_weaker() {
+    let text = "static x; static a: [_; 2];
+thread p[2] {
+    x.store(a[x.load(seq_cst)].load(/* why */ acquire), seq_cst);
+    fence(); // full
+    let r = (x.fetch_add(1, acq_rel));
+    let (old, ok) = x.compare_exchange(0, 1, seq_cst);
+    if x.compare_exchange_weak(0, 1, release, acquire).is_err() && wait(x == 1 || x == 2, acquire) == r {
+        x.bcas(1, 2, seq_cst,);
+    } else if x.swap(1, seq_cst) == 0 { x.write(x.read()); }
+    while { fence(acq_rel); a[1].load(seq_cst) == 1 } { r += x.load(acquire); }
+    x.store(1);
+}
+";
+    claim_weaker(
+        text,
+        Language::Rav,
+        expect![[""]],
+        expect![[""]],
+    );
+}
+
+#[test]
+fn orders_of_c_become_weaker() {
+    let text = "C orders
+{}
+P0 (atomic_int* x, atomic_int* y, int* z) {
+  int r = atomic_load(x);
+  atomic_store(y, (atomic_load_explicit(x, memory_order_seq_cst)) + 1);
+  r = atomic_fetch_add(x, 1);
+  if (atomic_compare_exchange_strong_explicit(x, z, 1, memory_order_seq_cst, memory_order_seq_cst) || *z) atomic_store(x, 1);
+  atomic_thread_fence(memory_order_seq_cst);
+  if (atomic_compare_exchange_weak(x, z, (2))) atomic_thread_fence(memory_order_acquire);
+}
+exists (x=1)
+";
+    claim_weaker(
+        text,
+        Language::Litmus,
+        expect![[""]],
+        expect![[""]],
+    );
+}
+
+#[test]
+fn orders_of_tpl_become_weaker() {
+    let text = "global x, y;
+na z;
+fn p {
+  local r;
+  x.store((r), rel);
+  r = x.load(acq); r = y.load( // )
+  );
+  A: r = CAS(x, 0, (1), acq, rel);
+  fence;
+  BCAS(y, 0, 1, rlx, rel);
+  wait(x, 0, 1, acq);
+  B: fence(acq_rel);
+}
+";
+    claim_weaker(
+        text,
+        Language::Rocker,
+        expect![[""]],
+        expect![[""]],
+    );
 }
 
 #[test]
@@ -564,7 +646,7 @@ thread p[2] {
         text,
         Language::Rav,
         expect![[r#"
-        L3.15:acquire, L3.13:acquire, L3.5:release, L4:acq_rel, L5:acq_rel, L6.8:acq_rel, L6.68:acquire, L8:acq_rel, L10:acquire, L11:acq_rel, L12:acquire
+        L3.15:order, L3.13:order, L3.5:order, L4:order, L5:order, L6.8:order, L6.68:order, L8:order, L10:order, L11:order, L12:order
         static x; static a: [_; 2];
         thread p[2] {
             x.store(a[x.load(acquire)].load(/* why */acquire), release);
@@ -600,7 +682,7 @@ exists (x=1)
         text,
         Language::Litmus,
         expect![[r#"
-        L4:acquire, L5.28:acquire, L5.3:release, L6:acq_rel, L7:acq_rel, L8:acq_rel
+        L4:order, L5.28:order, L5.3:order, L6:order, L7:order, L8:order
         C orders
         {}
         P0 (atomic_int* x, atomic_int* y, int* z) {
@@ -637,7 +719,7 @@ fn p {
         text,
         Language::Rocker,
         expect![[r#"
-        L5:release, L6.3:acquire, L6.20:acquire, L8:acq_rel, L9:acq_rel, L10:acquire, L11:acq_rel
+        L5:order, L6.3:order, L6.20:order, L8:order, L9:order, L10:order, L11:order
         global x, y;
         na z;
         fn p {

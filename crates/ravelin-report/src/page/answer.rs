@@ -186,7 +186,7 @@ fn fence_set(set: &FenceSet, number: usize, sets: usize) -> Markup {
                     @for change in set.changes.iter().take(MOST_ROWS) {
                         tr {
                             td { (change.place) }
-                            td { (change.change.map_or("", |kind| kind.name())) }
+                            td { (change.words()) }
                             td { @if change.change.is_some_and(|kind| kind.is_insertion()) { "after " } code { (change.after) } }
                             td { (change.threads.join(", ")) }
                         }

@@ -438,16 +438,21 @@ fn found(answer: &Fences, quality: &str) -> ResultDraft {
     let Some(set) = answer.sets.first() else {
         return ResultDraft::new("fences", ResultKind::Fail, Some(answer.model), quality.to_owned());
     };
-    let message = format!(
-        "{} {} it {quality} (cost {}, proved minimal)",
-        set.fences,
-        if set.fences == 1 { "change makes" } else { "changes make" },
-        set.cost
-    );
+    let message = match answer.written {
+        Some(_) => {
+            let (word, cost) = answer.achieved(set);
+            format!("{word} ({cost}, proved minimal)")
+        }
+        None => format!(
+            "{} {} it {quality} (cost {}, proved minimal)",
+            set.fences,
+            if set.fences == 1 { "change makes" } else { "changes make" },
+            set.cost
+        ),
+    };
     let mut changes = set.changes.iter().map(|change| {
-        let kind = change.change;
-        let joint = if kind.is_some_and(|kind| kind.is_insertion()) { " after " } else { ": " };
-        Remark::new(change.position, format!("{}{joint}`{}`", kind.map_or("", |kind| kind.name()), change.after))
+        let joint = if change.change.is_some_and(|kind| kind.is_insertion()) { " after " } else { ": " };
+        Remark::new(change.position, format!("{}{joint}`{}`", change.words(), change.after))
     });
     ResultDraft {
         location: changes.next(),

@@ -43,8 +43,17 @@ pub fn fences(answer: &answer::Fences) -> Story {
             let first = answer.sets.first().unwrap_or(&nothing);
             let number = counted(first.fences as u64, first.noun());
             let make = if first.fences == 1 { "makes" } else { "make" };
-            let sentence = format!("{number} {make} {file} {quality} {under} {model}, and nothing cheaper does.");
-            (Verdict::Holds, number, sentence)
+            match answer.written {
+                Some(written) if first.cost <= written && !answer.wrong_as_written => {
+                    let (word, cost) = answer.achieved(first);
+                    let sentence = format!("{file} {under} {model}: {word}, {cost}, and nothing cheaper does.");
+                    (Verdict::Holds, word, sentence)
+                }
+                _ => {
+                    let sentence = format!("{number} {make} {file} {quality} {under} {model}, and nothing cheaper does.");
+                    (Verdict::Holds, number, sentence)
+                }
+            }
         }
         FenceOutcome::WrongUnderSc => (
             Verdict::Violated,

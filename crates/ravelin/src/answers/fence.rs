@@ -4,12 +4,16 @@ use super::c11::violation;
 use super::reach::witness;
 use super::robust::{attack_witness, race};
 use super::threads::instance;
-use ravelin_analysis::fences::{self as analysis, Offer, Sets, SynthesisOutcome, SynthesisPurpose};
+use crate::fence::Task;
+use ravelin_analysis::fences::{self as analysis, Sets, SynthesisOutcome, SynthesisPurpose};
 use ravelin_answer::{
     ChangeKind, FenceChange, FenceEffort, FenceOutcome, FencePlaces, FencePurpose, FenceSet, Fences, FencesUnknown,
     NeededFence, PlaceCost, Trouble, TroubleKind, WantedSets,
 };
-use ravelin_program::{self as program, FenceStrength, HardwareProgram, Model, Program, SeqCstReading, Site, repaired};
+use ravelin_program::{
+    self as program, FenceStrength, HardwareProgram, Instruction, Model, Order, OrderSlot, Program, SeqCstReading, Site,
+    repaired,
+};
 
 /// A program, the possible changes, and the result.
 pub(crate) struct RepairResult<'a> {
@@ -18,14 +22,15 @@ pub(crate) struct RepairResult<'a> {
     pub model: Model,
     pub purpose: SynthesisPurpose,
     pub wanted: Sets,
-    pub sites: &'a [Site],
-    pub offers: &'a [Offer],
+    pub task: &'a Task,
     pub found: &'a analysis::FenceAnswer,
     /// The reading of seq_cst accesses that an answer under rc20 uses.
     pub seq_cst: Option<SeqCstReading>,
     /// Fences of the first set, by number of the offer, and what goes wrong without each; `None` if a limit was hit
     /// before that was found.
     pub needed: Vec<(usize, Option<analysis::Trouble>)>,
+    /// It was to be relaxed, but is wrong as it is written.
+    pub wrong_as_written: bool,
 }
 
 /// The answer to `fence`, without the check of the repaired text.
@@ -42,7 +47,7 @@ pub(crate) fn fences(repaired: &RepairResult) -> Fences {
         let first = found.sets.first().map_or(&[][..], |set| &set.offers);
         let rest: Vec<usize> = first.iter().copied().filter(|other| other != offer).collect();
         NeededFence {
-            place: repaired.sites[repaired.offers[*offer].site].name.clone(),
+            place: repaired.task.sites[repaired.task.offers[*offer].site].name.clone(),
             trouble: trouble.as_ref().map(|trouble| repaired.trouble(&rest, trouble)),
         }
     });
@@ -62,6 +67,8 @@ pub(crate) fn fences(repaired: &RepairResult) -> Fences {
         },
         goals: repaired.program.goals.len(),
         seq_cst: repaired.seq_cst,
+        written: repaired.task.written,
+        wrong_as_written: repaired.wrong_as_written,
         outcome,
         sets: found.sets.iter().map(|set| repaired.set(set)).collect(),
         truncated: found.truncated,
@@ -97,28 +104,57 @@ pub(crate) fn places(file: &str, program: &Program, places: &[(&Site, u64)]) -> 
 
 impl RepairResult<'_> {
     fn set(&self, set: &analysis::FenceSet) -> FenceSet {
-        FenceSet { cost: set.cost.main, fences: set.fences(self.offers, self.sites), changes: self.changes(set) }
+        FenceSet { cost: set.cost.main, fences: set.fences(&self.task.offers, &self.task.sites), changes: self.changes(set) }
     }
 
     /// The changes at the sites, including removed fences, in the order of the text.
     fn changes(&self, set: &analysis::FenceSet) -> Vec<FenceChange> {
         let mut changes: Vec<FenceChange> = Vec::new();
-        for (number, site) in self.sites.iter().enumerate().filter(|(_, site)| !site.edges.is_empty()) {
-            let taken = set.offers.iter().map(|&offer| self.offers[offer]).find(|offer| offer.site == number);
-            let kind = match (site.change, taken) {
-                (program::Change::Insert { .. }, Some(offer)) => inserted(offer.strength),
-                (program::Change::Lock, Some(_)) => ChangeKind::LockStore,
-                (program::Change::Keep, Some(_)) => ChangeKind::KeepFence,
-                (program::Change::Keep, None) => ChangeKind::RemoveFence,
-                (program::Change::Strengthen, Some(_)) => ChangeKind::Strengthen,
-                (program::Change::Insert { .. } | program::Change::Lock | program::Change::Strengthen, None) => {
-                    continue;
+        let Task { sites, offers, .. } = self.task;
+        for (number, site) in sites.iter().enumerate().filter(|(_, site)| !site.edges.is_empty()) {
+            let taken = set.offers.iter().map(|&offer| offers[offer]).find(|offer| offer.site == number);
+            let (kind, order) = match (site.change, taken) {
+                (program::Change::Insert { .. }, Some(offer)) => (inserted(offer.strength), None),
+                (program::Change::Lock, Some(_)) => (ChangeKind::LockStore, None),
+                (program::Change::Keep, Some(offer)) => match is_weaker(self.program, site, offer.strength) {
+                    true => (ChangeKind::WeakenFence, Some(offer.strength.order())),
+                    false => (ChangeKind::KeepFence, None),
+                },
+                (program::Change::Keep, None) => (ChangeKind::RemoveFence, None),
+                (program::Change::Order(slot), taken) => {
+                    match self.order(site, slot, taken.map(|offer| offer.strength)) {
+                        Some(change) => change,
+                        None => continue,
+                    }
                 }
+                (program::Change::Insert { .. } | program::Change::Lock, None) => continue,
             };
-            changes.push(change(self.program, site, Some(kind)));
+            changes.push(FenceChange {
+                order: order.map(|order| order.name().to_owned()),
+                ..change(self.program, site, Some(kind))
+            });
         }
         changes.sort_by_key(|change| change.position);
         changes
+    }
+
+    /// What becomes of an order, and which one it becomes if it changes; `None` if there is nothing to say about it.
+    fn order(
+        &self,
+        site: &Site,
+        slot: OrderSlot,
+        taken: Option<FenceStrength>,
+    ) -> Option<(ChangeKind, Option<Order>)> {
+        let access = instruction(self.program, site)?;
+        let written = slot.order(access)?;
+        let floor = self.task.lower.floor(slot, access);
+        let order = floor.unwrap_or(written).join(taken.map_or(Order::Relaxed, FenceStrength::order));
+        match (floor, order == written, written.is_at_least(order)) {
+            (Some(_), true, _) if written != Order::Relaxed => Some((ChangeKind::KeepOrder, None)),
+            (_, true, _) => None,
+            (_, false, true) => Some((ChangeKind::Weaken, Some(order))),
+            (_, false, false) => Some((ChangeKind::Strengthen, Some(order))),
+        }
     }
 
     /// What goes wrong with a set of fences.
@@ -141,8 +177,9 @@ impl RepairResult<'_> {
 
     /// The program with a set of fences.
     fn with(&self, set: &[usize]) -> Program {
-        let choice = |&offer: &usize| (self.offers[offer].site, self.offers[offer].strength);
-        repaired(self.program, self.sites, &set.iter().map(choice).collect::<Vec<_>>())
+        let Task { base, sites, offers, .. } = self.task;
+        let choice = |&offer: &usize| (offers[offer].site, offers[offer].strength);
+        repaired(base, sites, &set.iter().map(choice).collect::<Vec<_>>())
     }
 }
 
@@ -162,7 +199,20 @@ fn change(program: &Program, site: &Site, change: Option<ChangeKind>) -> FenceCh
         after: after(program, site),
         threads: threads(program, site),
         change,
+        order: None,
     }
+}
+
+/// The fence that stands there is stronger.
+fn is_weaker(program: &Program, site: &Site, strength: FenceStrength) -> bool {
+    let standing = instruction(program, site);
+    matches!(standing, Some(Instruction::Fence(order)) if order.is_at_least(strength.order()) && *order != strength.order())
+}
+
+/// What stands at the first of the edges.
+fn instruction<'a>(program: &'a Program, site: &Site) -> Option<&'a Instruction> {
+    let edge = site.edges.first()?;
+    Some(&program.threads[edge.thread.0].transitions[edge.transition.0].instruction)
 }
 
 /// The names of the threads that a site is in.

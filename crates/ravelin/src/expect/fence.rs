@@ -2,7 +2,7 @@
 
 use super::table::ExpectationTable;
 use crate::error::Error;
-use crate::fence::{Fence, FencePlan};
+use crate::fence::{Fence, FencePlan, FoundFences};
 use ravelin_analysis::fences::{Sets, SynthesisOutcome, SynthesisPurpose};
 use ravelin_analysis::reachability::ReachEngine;
 use ravelin_frontend::Expectation;
@@ -56,10 +56,10 @@ fn locks_writes(question: &str, model: Model) -> bool {
     question.strip_prefix("fencins-").is_some_and(|rest| rest.starts_with(model.name()))
 }
 
-/// The answer in a few words: `4`; if all sets are requested, `4 fences, 2 minimal sets`.
+/// The answer in a few words: `4`; if all sets are requested, `4 fences, 2 minimal sets`; of what is written, `cost 3 of 8`.
 pub fn answer(question: &Fence) -> Result<String, Error> {
-    let (task, found) = question.find()?;
-    let answer = found.answer;
+    let FoundFences { task, result, wrong_as_written } = question.find()?;
+    let answer = result.answer;
     let fences = answer.sets.first().map_or(0, |set| set.fences(&task.offers, &task.sites));
     let sets = answer.sets.len().max(1);
     let plural = |number: usize| if number == 1 { "" } else { "s" };
@@ -67,7 +67,11 @@ pub fn answer(question: &Fence) -> Result<String, Error> {
         SynthesisOutcome::NotNeeded | SynthesisOutcome::Found if question.plan.sets == Sets::AllMinimal => {
             format!("{fences} fence{}, {sets} minimal set{}", plural(fences), plural(sets))
         }
-        SynthesisOutcome::NotNeeded | SynthesisOutcome::Found => fences.to_string(),
+        SynthesisOutcome::NotNeeded | SynthesisOutcome::Found if wrong_as_written => "wrong as written".to_owned(),
+        SynthesisOutcome::NotNeeded | SynthesisOutcome::Found => match task.written {
+            Some(written) => format!("cost {} of {written}", answer.sets.first().map_or(0, |set| set.cost.main)),
+            None => fences.to_string(),
+        },
         SynthesisOutcome::WrongUnderSc(_) => "wrong under sc".to_owned(),
         SynthesisOutcome::NoSet(_) => "no set".to_owned(),
         SynthesisOutcome::Unknown(_) => "unknown".to_owned(),

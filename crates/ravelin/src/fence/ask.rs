@@ -52,8 +52,8 @@ impl<'a> RepairQuestion<'a> {
         RepairQuestion::C11(StrengthenQuestion { purpose, sets: plan.sets })
     }
 
-    pub fn ask(&self, program: &Program, task: &Task, explain: bool) -> Result<FenceResult, AnalysisError> {
-        let Task { sites, offers, .. } = task;
+    pub fn ask(&self, task: &Task, explain: bool) -> Result<FenceResult, AnalysisError> {
+        let Task { base: program, sites, offers, .. } = task;
         let start = Instant::now();
         let (answer, seq_cst) = match self {
             RepairQuestion::Hardware(question) => (fences(program, sites, offers, question)?, None),

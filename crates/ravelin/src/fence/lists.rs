@@ -38,15 +38,16 @@ pub fn read_cost(text: &str) -> Result<CostBy, Error> {
     }
 }
 
-/// Where fences may go: `anywhere`, `after-stores`, `before-loads`, `outside-loops`, or the name of a file with places.
+/// Where fences may go: `anywhere`, `after-stores`, `before-loads`, `outside-loops`, `written`, or the name of a file with places.
 pub fn read_placement(text: &str) -> Result<Placement, Error> {
     match text {
         "anywhere" => Ok(Placement::Anywhere),
         "after-stores" => Ok(Placement::AfterStores),
         "before-loads" => Ok(Placement::BeforeLoads),
         "outside-loops" => Ok(Placement::OutsideLoops),
+        "written" => Ok(Placement::Written),
         path => {
-            let kinds = "--placement takes anywhere, after-stores, before-loads, outside-loops, or the name of a file";
+            let kinds = "--placement takes anywhere, after-stores, before-loads, outside-loops, written, or the name of a file";
             let mut names = BTreeSet::new();
             for (number, words) in lines(path, kinds)? {
                 let [name] = words.as_slice() else {

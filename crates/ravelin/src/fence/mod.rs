@@ -110,9 +110,30 @@ impl<'a> Fence<'a> {
         self
     }
 
-    /// Begins without the program's own fences, and keeps the needed ones.
+    /// Begins without the program's own fences and with weak orders, and keeps the needed ones.
     pub fn minimise(mut self, minimise: bool) -> Self {
         self.plan.minimise = minimise;
+        self
+    }
+
+    /// Makes the program's own fences and orders as weak as they can be, and adds nothing; unless the program is wrong as it is written, and
+    /// then as [`Fence::minimise`] does.
+    ///
+    /// ```
+    /// use ravelin::{Answer, Model, Program};
+    ///
+    /// let text = "static data; static ready;
+    ///     thread p { data.store(1, seq_cst); ready.store(1, seq_cst); }
+    ///     thread q { if ready.load(seq_cst) == 1 { let a = data.load(seq_cst); } }";
+    /// let program = Program::parse("mp.rav", text)?;
+    /// let Answer::Fences(found) = ravelin::fence(&program).model(Model::Rc20).relax().run()? else { unreachable!() };
+    /// let relaxed = found.repaired.unwrap_or_default();
+    /// assert!(relaxed.contains("data.store(1); ready.store(1, release);"));
+    /// assert!(relaxed.contains("if ready.load(acquire) == 1 { let a = data.load(); }"));
+    /// # Ok::<(), ravelin::Error>(())
+    /// ```
+    pub fn relax(mut self) -> Self {
+        self.plan.relax();
         self
     }
 
@@ -139,7 +160,7 @@ impl<'a> Fence<'a> {
     pub fn run(self) -> Result<Answer, Error> {
         let start = Instant::now();
         let program = &self.program.program;
-        let (task, FenceResult { answer: found, seq_cst, needed }) = self.find()?;
+        let FoundFences { task, result: FenceResult { answer: found, seq_cst, needed }, wrong_as_written } = self.find()?;
         if let (Some(reason), SynthesisOutcome::NoSet(_) | SynthesisOutcome::WrongUnderSc(_)) =
             (&task.not_expressible, &found.outcome)
         {
@@ -151,11 +172,11 @@ impl<'a> Fence<'a> {
             model: self.model,
             purpose: self.plan.purpose,
             wanted: self.plan.sets,
-            sites: &task.sites,
-            offers: &task.offers,
+            task: &task,
             found: &found,
             seq_cst,
             needed,
+            wrong_as_written,
         });
         let choices = chosen(&found, &task.offers);
         if let Some(choices) = choices.filter(|_| !self.plan.apart) {
@@ -178,16 +199,29 @@ impl<'a> Fence<'a> {
     /// The places where fences may go, and their costs.
     pub fn places(self) -> Result<Answer, Error> {
         let task = self.task()?;
-        let allowed = task.offers.iter().filter(|offer| offer.strength == FenceStrength::Full);
-        let places: Vec<(&Site, u64)> = allowed.map(|offer| (&task.sites[offer.site], offer.cost.main)).collect();
+        // Each place once: with a full fence, or with the strongest order.
+        let mut places: Vec<(&Site, u64)> = Vec::new();
+        for (number, site) in task.sites.iter().enumerate() {
+            let costs = task.offers.iter().filter(|offer| offer.site == number).map(|offer| offer.cost.main);
+            places.extend(costs.max().map(|cost| (site, cost)));
+        }
         Ok(Answer::FencePlaces(answers::places(self.program.name(), &self.program.program, &places)))
     }
 
-    /// The possible changes, and those of them that help.
-    pub(crate) fn find(&self) -> Result<(Task, FenceResult), Error> {
+    /// The possible changes, and those of them that help. If only what is written may be weaker, and the program is wrong as it is written,
+    /// other changes are possible, too.
+    pub(crate) fn find(&self) -> Result<FoundFences, Error> {
+        let start = Instant::now();
         let task = self.task()?;
-        let found = self.question().ask(&self.program.program, &task, self.explain)?;
-        Ok((task, found))
+        let result = self.question().ask(&task, self.explain)?;
+        let only_written = self.plan.minimise && self.plan.placement == Placement::Written;
+        if only_written && matches!(result.answer.outcome, SynthesisOutcome::NoSet(_)) {
+            let plan = FencePlan { placement: Placement::Anywhere, ..self.plan.clone() };
+            let budget = self.budget.child(start, result.answer.effort.states);
+            let wider = Fence { plan, budget, ..self.clone() };
+            return Ok(FoundFences { wrong_as_written: true, ..wider.find()? });
+        }
+        Ok(FoundFences { task, result, wrong_as_written: false })
     }
 
     fn question(&self) -> RepairQuestion<'a> {
@@ -203,6 +237,14 @@ impl<'a> Fence<'a> {
         }
         self.plan.task(&self.program.program, self.program.language, self.model)
     }
+}
+
+/// The possible changes, and those of them that help.
+pub(crate) struct FoundFences {
+    pub task: Task,
+    pub result: FenceResult,
+    /// The program was to be relaxed, but is wrong as it is written.
+    pub wrong_as_written: bool,
 }
 
 /// The changes to make, if that is known: the first of the sets.

@@ -3,11 +3,13 @@
 use super::lists;
 use crate::error::Error;
 use ravelin_analysis::c11::{C11Weights, c11_offers};
-use ravelin_analysis::fences::{CostBy, Offer, Placement, Sets, SynthesisPurpose, UnknownSite, Weights, apart, offers};
+use ravelin_analysis::fences::{
+    CostBy, Offer, Placement, Sets, SynthesisPurpose, UnknownSite, Weights, apart, is_written, offers,
+};
 use ravelin_analysis::reachability::ReachEngine;
 use ravelin_frontend::Language;
 use ravelin_frontend::sites::{NoSites, NoText, RepairKind, SiteRequest, Sites as SourceSites, sites};
-use ravelin_program::{Change, FenceStrength, Instruction, Model, Order, Program, Site, ThreadTransition};
+use ravelin_program::{Change, FenceStrength, Instruction, Lowering, Model, Order, Program, Site, ThreadTransition};
 
 /// The parameters.
 #[derive(Clone, Debug)]
@@ -17,6 +19,7 @@ pub(crate) struct FencePlan {
     pub cost: CostBy,
     pub placement: Placement,
     pub repair: RepairKind,
+    /// Existing fences and orders are optional.
     pub minimise: bool,
     /// Each copy of a thread has its own fences.
     pub apart: bool,
@@ -34,6 +37,11 @@ pub(crate) struct Task {
     /// Those of the source, or those for each thread separately.
     pub sites: Vec<Site>,
     pub offers: Vec<Offer>,
+    /// The program that the offers change: as it was read, or with the optional orders lowered.
+    pub base: Program,
+    pub lower: Lowering,
+    /// The cost of what is written, if it is optional.
+    pub written: Option<u64>,
     /// Existing fences that only order what this model keeps in order anyway. They are not changed.
     untouched: Vec<usize>,
     /// The original text.
@@ -82,6 +90,7 @@ impl FencePlan {
                 ("sets", "all") => plan.sets = Sets::AllMinimal,
                 ("copies", "apart") => plan.apart = true,
                 ("repair", "rmw") => plan.repair = RepairKind::Rmw,
+                ("orders", "weakest") => plan.relax(),
                 ("cost", "size" | "loops") => plan.cost = lists::read_cost(value).map_err(|error| error.to_string())?,
                 ("placement", "anywhere" | "after-stores" | "before-loads" | "outside-loops") => {
                     plan.placement = lists::read_placement(value).map_err(|error| error.to_string())?;
@@ -92,10 +101,28 @@ impl FencePlan {
         Ok(plan)
     }
 
+    /// Only what is written may be weaker.
+    pub fn relax(&mut self) {
+        self.minimise = true;
+        self.placement = Placement::Written;
+    }
+
+    /// The orders that are optional: those that the model takes notice of.
+    fn lowering(&self, model: Model) -> Lowering {
+        match model {
+            _ if !self.minimise || self.repair == RepairKind::Rmw => Lowering::Nothing,
+            Model::Rc20 => Lowering::Accesses,
+            Model::Tso => Lowering::SeqCstStores,
+            Model::Pso => Lowering::Stores,
+            Model::Sc | Model::Ra => Lowering::Nothing,
+        }
+    }
+
     /// Where fences can go in a program, and their costs.
     pub fn task(&self, program: &Program, language: Language, model: Model) -> Result<Task, Error> {
         let repair = if model.is_c11() { RepairKind::Strengthen } else { self.repair };
-        let request = SiteRequest { repair, existing: self.minimise, copies: self.copies };
+        let lower = self.lowering(model);
+        let request = SiteRequest { repair, existing: self.minimise, lower, copies: self.copies };
         let (source, not_expressible) = match sites(&program.source, language, &request) {
             Ok(source) => (Some(source), None),
             Err(reason @ NoSites::NotExpressible(_)) => (None, Some(reason)),
@@ -116,18 +143,19 @@ impl FencePlan {
             for (repair, existing) in
                 [(RepairKind::Fence, true), (RepairKind::Rmw, false), (RepairKind::Strengthen, false)]
             {
-                let found = sites(&program.source, language, &SiteRequest { repair, existing, copies: self.copies });
+                let request = SiteRequest { repair, existing, lower: Lowering::Nothing, copies: self.copies };
+                let found = sites(&program.source, language, &request);
                 others.extend(found.map(|found| found.sites).unwrap_or_default());
             }
             UnknownSite::among(costs.keys(), &all, &others)?;
         }
         let mut allowed = self.placement.allowed(program, &all)?;
         allowed.retain(|&site| !all[site].edges.is_empty());
-        let offers = match model {
+        let mut offers = match model {
             Model::Ra | Model::Rc20 => {
                 let (seq_cst, order) = self.weights.unwrap_or((4, 1));
                 let weights = C11Weights { seq_cst, order, weak_fence: seq_cst.min(2 * order), weak_fences: false };
-                c11_offers(program, &all, &allowed, &self.cost, weights, model)
+                c11_offers(program, &all, &allowed, &self.cost, weights, model, lower)
             }
             Model::Pso => {
                 let (full, store) = self.weights.unwrap_or((2, 1));
@@ -137,8 +165,31 @@ impl FencePlan {
             }
             Model::Sc | Model::Tso => offers(program, &all, &allowed, &self.cost, Weights::FULL_ONLY),
         };
-        Ok(Task { source, not_expressible, sites: all, offers, untouched, unchanged: program.source.text.clone() })
+        offers.retain(|offer| self.placement.allows_offer(program, &all[offer.site], offer.strength));
+        if let Some(source) = source.as_ref().filter(|_| !self.apart) {
+            offers.retain(|offer| source.can_have(offer.site, offer.strength));
+        }
+        Ok(Task {
+            source,
+            not_expressible,
+            base: lower.lowered(program, &all),
+            lower,
+            written: self.minimise.then(|| cost_of_written(program, &all, &offers)),
+            sites: all,
+            offers,
+            untouched,
+            unchanged: program.source.text.clone(),
+        })
     }
+}
+
+/// The cost of the optional fences and orders as they are written.
+fn cost_of_written(program: &Program, sites: &[Site], offers: &[Offer]) -> u64 {
+    let at = |site: usize| {
+        let written = |offer: &&Offer| offer.site == site && is_written(program, &sites[site], offer.strength);
+        offers.iter().filter(written).map(|offer| offer.cost.main).max().unwrap_or(0)
+    };
+    (0..sites.len()).map(at).fold(0, u64::saturating_add)
 }
 
 /// An existing fence without effect under this model; it may be there for the compiler, or for another model.

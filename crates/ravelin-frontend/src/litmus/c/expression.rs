@@ -173,7 +173,7 @@ fn call(parser: &mut Parser<'_, '_, '_>, name: Name, depth: usize) -> Option<Exp
         return None;
     }
     let orders = given.iter().map(|(_, span)| *span).collect();
-    let call = Call { operation, arguments, order: written, failure, orders };
+    let call = Call { operation, arguments, order: written, failure, orders, name: name.span };
     Some(Expression { kind: ExpressionKind::Call(Box::new(call)), span })
 }
 

@@ -92,6 +92,8 @@ pub struct Call {
     pub failure: Order,
     /// Where orders are written.
     pub orders: Vec<Span>,
+    /// The name of the function.
+    pub name: Span,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
