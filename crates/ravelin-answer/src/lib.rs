@@ -21,6 +21,7 @@ mod cover;
 mod document;
 mod fence;
 mod graph;
+mod json;
 mod measure;
 mod place;
 mod reach;
