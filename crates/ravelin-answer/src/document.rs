@@ -3,6 +3,7 @@
 use crate::cover::{CoverOutcome, Coverability};
 use crate::fence::{FenceOutcome, FencePlaces, Fences};
 use crate::impact::Impact;
+use crate::json::Json;
 use crate::measure::{Limit, Statistics};
 use crate::reach::{Reachability, Simulation};
 use crate::robust::{C11Robustness, Property, Robustness, TriangularRaces};
@@ -10,8 +11,8 @@ use crate::sanitizer::{FixTrial, SanitizerReport};
 use crate::states::FinalStates;
 use crate::verdict::{Deadlocks, Stops, Verdict};
 use ravelin_program::{Model, Position};
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, IgnoredAny};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use thiserror::Error;
 
@@ -32,7 +33,7 @@ pub struct Document {
 }
 
 /// One answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Answer {
@@ -454,11 +455,12 @@ impl Document {
                 // Lines and columns would be counted from the start of the answer.
                 wrong(what.rsplit_once(" at line ").map_or(what.as_str(), |(what, _)| what).to_owned())
             };
-            let answer = match command.as_str() {
-                "run" | "replay" | "findings" => of_sanitizer(answer.get()),
-                _ => serde_json::from_str(answer.get()),
+            let mut json: Json = serde_json::from_str(answer.get()).map_err(unread)?;
+            let kind = match command.as_str() {
+                "run" | "replay" | "findings" => sanitizer_kind(&mut json),
+                _ => kind(&mut json),
             };
-            let answer: Answer = answer.map_err(unread)?;
+            let answer = kind.and_then(|kind| Answer::of_kind(&kind, json)).map_err(unread)?;
             answer.check().map_err(wrong)?;
             answers.push(answer);
         }
@@ -474,17 +476,66 @@ impl Document {
     }
 }
 
-/// An answer of the sanitizer. In documents of earlier versions these have no `kind`.
-fn of_sanitizer(text: &str) -> serde_json::Result<Answer> {
-    #[derive(Deserialize)]
-    struct Outline {
-        kind: Option<IgnoredAny>,
-        gone: Option<IgnoredAny>,
+/// The values of `kind`.
+const KINDS: &[&str] = &[
+    "robustness",
+    "triangular_races",
+    "c11_robustness",
+    "reachability",
+    "fences",
+    "fence_places",
+    "final_states",
+    "simulation",
+    "coverability",
+    "sanitizer",
+    "fix_trial",
+    "none",
+    "comparison",
+    "diagnostics",
+];
+
+impl Answer {
+    /// Reads what stands beside `kind`.
+    fn of_kind(kind: &str, json: Json) -> serde_json::Result<Answer> {
+        Ok(match kind {
+            "robustness" => Answer::Robustness(Deserialize::deserialize(json)?),
+            "triangular_races" => Answer::TriangularRaces(Deserialize::deserialize(json)?),
+            "c11_robustness" => Answer::C11Robustness(Deserialize::deserialize(json)?),
+            "reachability" => Answer::Reachability(Deserialize::deserialize(json)?),
+            "fences" => Answer::Fences(Deserialize::deserialize(json)?),
+            "fence_places" => Answer::FencePlaces(Deserialize::deserialize(json)?),
+            "final_states" => Answer::FinalStates(Deserialize::deserialize(json)?),
+            "simulation" => Answer::Simulation(Deserialize::deserialize(json)?),
+            "coverability" => Answer::Coverability(Deserialize::deserialize(json)?),
+            "sanitizer" => Answer::Sanitizer(Deserialize::deserialize(json)?),
+            "fix_trial" => Answer::FixTrial(Deserialize::deserialize(json)?),
+            "none" => Answer::None(Deserialize::deserialize(json)?),
+            "comparison" => Answer::Comparison(Deserialize::deserialize(json)?),
+            "diagnostics" => Answer::Diagnostics(Deserialize::deserialize(json)?),
+            _ => return Err(serde_json::Error::unknown_variant(kind, KINDS)),
+        })
     }
-    match serde_json::from_str(text)? {
-        Outline { kind: Some(_), .. } => serde_json::from_str(text),
-        Outline { gone: Some(_), .. } => Ok(Answer::FixTrial(serde_json::from_str(text)?)),
-        Outline { .. } => Ok(Answer::Sanitizer(serde_json::from_str(text)?)),
+}
+
+/// The way to read that serde derives for `tag = "kind"`, compiled once.
+impl<'de> Deserialize<'de> for Answer {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Answer, D::Error> {
+        let mut json = Json::deserialize(deserializer)?;
+        kind(&mut json).and_then(|kind| Answer::of_kind(&kind, json)).map_err(D::Error::custom)
+    }
+}
+
+/// Takes the kind of an answer out of it.
+fn kind(json: &mut Json) -> serde_json::Result<String> {
+    String::deserialize(json.take("kind").ok_or_else(|| serde_json::Error::missing_field("kind"))?)
+}
+
+/// The same for an answer of the sanitizer. In documents of earlier versions these have no `kind`.
+fn sanitizer_kind(json: &mut Json) -> serde_json::Result<String> {
+    match (json.has("kind"), json.has("gone")) {
+        (true, _) => kind(json),
+        (false, true) => Ok("fix_trial".to_owned()),
+        (false, false) => Ok("sanitizer".to_owned()),
     }
 }
 
@@ -499,6 +550,37 @@ mod tests {
         let text = document.text();
         assert_eq!(Document::read(&text).expect("a document"), document);
         assert_eq!(Document::read(&text.replace("\"kind\": \"sanitizer\",", "")).expect("an earlier one"), document);
+    }
+
+    #[test]
+    fn every_kind_is_read_as_it_is_written() {
+        let comparison = Comparison {
+            file: "sb.rav".to_owned(),
+            model: Model::Tso,
+            part: "check".to_owned(),
+            expected: "robust".to_owned(),
+            found: "robust".to_owned(),
+            agrees: true,
+        };
+        let diagnostics =
+            Diagnostics { file: "sb.rav".to_owned(), language: "rav".to_owned(), diagnostics: Vec::new() };
+        for answer in [
+            Answer::None(NoAnswer::error("sb.rav", "no such file")),
+            Answer::Comparison(comparison),
+            Answer::Diagnostics(diagnostics),
+            Answer::FencePlaces(FencePlaces { file: "sb.rav".to_owned(), places: Vec::new() }),
+            Answer::Sanitizer(Box::new(sample::report())),
+        ] {
+            let text = serde_json::to_string(&answer).expect("JSON");
+            assert_eq!(serde_json::from_str::<Answer>(&text).expect("an answer"), answer);
+        }
+        // The others lack their fields, but are known.
+        for kind in KINDS {
+            let error = serde_json::from_str::<Answer>(&format!("{{\"kind\": \"{kind}\"}}")).expect_err("no fields");
+            assert!(error.to_string().starts_with("missing field"), "{kind}: {error}");
+        }
+        let error = serde_json::from_str::<Answer>(r#"{ "kind": "other" }"#).expect_err("there is no such kind");
+        assert!(error.to_string().starts_with("unknown variant `other`, expected one of `robustness`"), "{error}");
     }
 
     #[test]

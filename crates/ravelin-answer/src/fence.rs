@@ -7,7 +7,8 @@ use crate::robust::{C11Race, C11Witness, TriangularRace};
 use crate::threads::Instance;
 use crate::verdict::Stops;
 use ravelin_program::{Model, Position, SeqCstReading};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Which fences does a program need?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -263,7 +264,7 @@ impl ChangeKind {
 }
 
 /// What no fence forbids, or what happens without one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trouble {
     /// The witness.
@@ -272,6 +273,29 @@ pub struct Trouble {
     /// The instance it belongs to, for a program with any number of threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<Instance>,
+}
+
+/// A flattened field would read every kind of witness in a second way, which is a lot of code.
+impl<'de> Deserialize<'de> for Trouble {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Trouble, D::Error> {
+        #[derive(Deserialize)]
+        struct Fields {
+            attack: Option<Box<AttackWitness>>,
+            race: Option<Box<TriangularRace>>,
+            run: Option<Box<RunWitness>>,
+            stale: Option<Box<C11Witness>>,
+            data_race: Option<Box<C11Race>>,
+            instance: Option<Instance>,
+        }
+        let fields = Fields::deserialize(deserializer)?;
+        let found = (fields.attack.map(TroubleKind::Attack))
+            .or(fields.race.map(TroubleKind::Race))
+            .or(fields.run.map(TroubleKind::Run))
+            .or(fields.stale.map(TroubleKind::Stale))
+            .or(fields.data_race.map(TroubleKind::DataRace));
+        let found = found.ok_or_else(|| D::Error::custom("there is no witness"))?;
+        Ok(Trouble { found, instance: fields.instance })
+    }
 }
 
 /// Which kind of witness.

@@ -22,6 +22,7 @@ mod document;
 mod fence;
 mod graph;
 mod impact;
+mod json;
 mod measure;
 mod place;
 mod reach;

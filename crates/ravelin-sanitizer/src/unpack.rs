@@ -1,17 +1,19 @@
 //! The runtime as files on disk, because compilers and dynamic linkers need files.
 //!
-//! The binary carries them inside. They are written once into a directory named after their contents, each to a
+//! The binary carries them inside, the two large ones compressed. They are written once into a directory named after their contents, each to a
 //! temporary name first and then renamed. Parallel builds therefore see whole files only, and a new version of Ravelin
 //! never changes what an older one linked.
 
+use flate2::read::GzDecoder;
+use std::borrow::Cow;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ravelin.o"));
-const SHARED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ravelin.so"));
+const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ravelin.o.packed"));
+const SHARED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ravelin.so.packed"));
 const LIST: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ravelin.list"));
 const HEADER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ravelin.h"));
 
@@ -107,13 +109,13 @@ fn caches() -> Vec<PathBuf> {
 }
 
 fn write_missing(directory: &Path) -> io::Result<()> {
-    for (name, contents) in FILES {
+    for (name, packed) in FILES {
         let path = directory.join(name);
-        let whole = fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() == contents.len() as u64);
+        let whole = fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() == length(packed));
         if !whole {
             let parent = path.parent().unwrap_or(directory);
             fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
-            write_whole(&path, contents)?;
+            write_whole(&path, &contents(packed)?)?;
         }
     }
     // In a temporary directory another user may have been first, whose code must not get into watched programs.
@@ -123,6 +125,27 @@ fn write_missing(directory: &Path) -> io::Result<()> {
         owner if owner == own || owner == 0 => Ok(()),
         _ => Err(io::Error::new(io::ErrorKind::PermissionDenied, "the directory belongs to another user")),
     }
+}
+
+/// How the output of `gzip` begins. Objects, archives and texts begin otherwise.
+const GZIP: &[u8] = &[0x1f, 0x8b];
+
+/// The length of a file that may be compressed: `gzip` writes it at the end.
+fn length(packed: &[u8]) -> u64 {
+    match packed.last_chunk() {
+        Some(last) if packed.starts_with(GZIP) => u32::from_le_bytes(*last).into(),
+        _ => packed.len() as u64,
+    }
+}
+
+/// The contents of a file that may be compressed.
+fn contents(packed: &'static [u8]) -> io::Result<Cow<'static, [u8]>> {
+    if !packed.starts_with(GZIP) {
+        return Ok(Cow::Borrowed(packed));
+    }
+    let mut contents = Vec::new();
+    GzDecoder::new(packed).read_to_end(&mut contents)?;
+    Ok(Cow::Owned(contents))
 }
 
 /// Writes a file completely or not at all.
@@ -136,4 +159,20 @@ fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_unpacked_to_its_length() {
+        for (name, packed) in FILES {
+            let contents = contents(packed).expect(name);
+            assert_eq!(contents.len() as u64, length(packed), "{name}");
+            assert!(!contents.starts_with(GZIP), "{name}");
+        }
+        let object = contents(OBJECT).expect("an object");
+        assert!(object.starts_with(b"\x7fELF") || object.starts_with(b"!<arch>"));
+    }
 }
