@@ -5,7 +5,7 @@
 //! beside it (`ravelin_machine::monitor`); what it finds becomes a graph that the axioms of `ravelin_semantics::rc20` judge.
 //!
 //! Reading order: `question` (what can be asked), `witness` (how an answer is made good), `graph` (edges and cycles of a graph),
-//! `sentence` (in words); `seq_cst` and `sc_graphs` (programs with seq_cst accesses); then `spin` (loops that wait, rewritten to instructions that wait); then `reach` and `replay` (can a goal be violated?);
+//! `sentence` (in words); `seq_cst` and `sc_graphs` (programs with seq_cst accesses); `observational` (stale values that nobody uses); then `spin` (loops that wait, rewritten to instructions that wait); then `reach` and `replay` (can a goal be violated?);
 //! then the repair of a program that is not robust, or not safe: `repair` (the question and the loop), `offers` (what can be done),
 //! `violating_run` (what is learned from a violation).
 //!
@@ -25,6 +25,7 @@
 //! ```
 
 mod graph;
+mod observational;
 mod offers;
 mod question;
 mod reach;
@@ -39,6 +40,7 @@ mod violating_run;
 mod witness;
 
 pub use graph::edges;
+pub use observational::{ObservationalAnswer, ObservationalObstacle, ObstacleReason, observational};
 pub use offers::{C11Weights, c11_offers, order_sites};
 pub(crate) use question::has_seq_cst_accesses;
 pub use question::{C11Answer, C11Question, C11Violation, c11_robustness};

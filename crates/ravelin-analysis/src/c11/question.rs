@@ -86,9 +86,7 @@ impl C11Answer {
 
 /// Asks whether a program is robust.
 pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11Answer, AnalysisError> {
-    if let Some(thread) = program.threads.iter().find(|thread| thread.copies == Copies::Any) {
-        return Err(ravelin_machine::BuildError::AnyNumberOfCopies(thread.name.clone()).into());
-    }
+    refuse_copies(program)?;
     let mut inquiry = C11Inquiry::new(program, question);
     if question.model == Model::Rc20 && has_seq_cst_accesses(program) {
         inquiry.answer.seq_cst = Some(question.seq_cst);
@@ -99,6 +97,14 @@ pub fn c11_robustness(program: &Program, question: &C11Question) -> Result<C11An
         inquiry.search(SeqCstReading::RelAcq, question.races, reading)?;
     }
     Ok(inquiry.conclude())
+}
+
+/// Refuses any number of threads.
+pub(super) fn refuse_copies(program: &Program) -> Result<(), AnalysisError> {
+    match program.threads.iter().find(|thread| thread.copies == Copies::Any) {
+        Some(thread) => Err(ravelin_machine::BuildError::AnyNumberOfCopies(thread.name.clone()).into()),
+        None => Ok(()),
+    }
 }
 
 /// Searches for one answer, which share the budget.
@@ -149,7 +155,7 @@ impl<'a> C11Inquiry<'a> {
 
     pub fn settings(&self, seq_cst: SeqCstReading, races: bool) -> C11Settings {
         let C11Question { model, symmetry, .. } = *self.question;
-        C11Settings { model, seq_cst, chains: false, races, symmetry }
+        C11Settings { model, seq_cst, chains: false, observational: false, races, symmetry }
     }
 
     /// Runs the monitor. A limit that is hit before there is anything to search is one like any other.
@@ -162,7 +168,7 @@ impl<'a> C11Inquiry<'a> {
         let search = match monitor_for(self.program, settings, options, accept).map_err(refused) {
             Err(AnalysisError::Limit(limit)) => {
                 let statistics = Statistics::default();
-                MonitorSearch { found: None, rejected: false, limit: Some(limit), statistics }
+                MonitorSearch { found: None, rejected: false, irrelevant: Vec::new(), limit: Some(limit), statistics }
             }
             search => search?,
         };
@@ -208,6 +214,8 @@ pub(super) fn violation(
     Ok(match found.kind {
         MonitorFindingKind::Stale => stale(program, reading, found)?.map(Box::new).map(C11Violation::NotRobust),
         MonitorFindingKind::Race => race(program, reading, found)?.map(Box::new).map(C11Violation::Race),
+        // Only of observational searches.
+        MonitorFindingKind::Use => None,
     })
 }
 
@@ -233,7 +241,7 @@ pub(super) fn add(all: &mut Statistics, one: &Statistics) {
     all.workers = all.workers.max(one.workers);
 }
 
-fn refused(error: MonitorError) -> AnalysisError {
+pub(super) fn refused(error: MonitorError) -> AnalysisError {
     match error {
         MonitorError::Build(error) => error.into(),
         MonitorError::Storage(error) => error.into(),

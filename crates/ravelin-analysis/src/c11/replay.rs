@@ -163,6 +163,11 @@ impl<'a> ReplayedRun<'a> {
         }
     }
 
+    /// The events of a graph that has one event more.
+    pub(super) fn told(&self, graph: &Graph) -> Vec<ravelin_answer::Event> {
+        tell(self.program, graph, &self.made_by.0)
+    }
+
     /// The graph for people; a cycle if SC forbids it.
     pub fn told_graph(&self) -> RunGraph {
         let graph = self.graph();

@@ -128,7 +128,7 @@ fn search<'a>(
                 first = parent;
             }
             let run = Run { start: start(program, &memories[memory_of[first]]), actions };
-            return Ok(Some(MonitorFinding { run, thread, transition, kind }));
+            return Ok(Some(MonitorFinding { run, thread, transition, kind, irrelevant: Vec::new() }));
         }
         for action in local.into_iter().flatten().chain(actions_of(program, &others)) {
             follow(node, action, watch, nodes)?;

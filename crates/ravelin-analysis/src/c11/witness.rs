@@ -110,7 +110,7 @@ pub(super) fn race(
     Ok(Some(C11Race { initial, steps, actions, events, edges: edges(&graph), first, second, sentence, graph }))
 }
 
-fn replay(program: &Program, run: &Run) -> Result<(InitialState, Vec<RunStep>), String> {
+pub(super) fn replay(program: &Program, run: &Run) -> Result<(InitialState, Vec<RunStep>), String> {
     let reference = Reference::as_written(program).map_err(|error| error.to_string())?;
     let start = start_of(&reference, &run.start)?;
     let mut state = start.clone();

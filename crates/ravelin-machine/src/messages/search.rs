@@ -68,7 +68,7 @@ pub(super) trait Successors {
 impl<'a> MessageMachine<'a> {
     pub fn new(machine: &'a Machine, settings: MessageSettings, words: usize) -> MessageMachine<'a> {
         let MessageSettings { model, seq_cst, .. } = settings;
-        let c11 = C11Settings { model, seq_cst, chains: false, races: false, symmetry: false };
+        let c11 = C11Settings { model, seq_cst, chains: false, observational: false, races: false, symmetry: false };
         let effects: Vec<Vec<MonitorEffect>> = (machine.program.threads.iter())
             .map(|thread| thread.transitions.iter().map(|step| MonitorEffect::of(&step.instruction, c11)).collect())
             .collect();

@@ -73,7 +73,7 @@ impl<const N: usize> Monitor<'_, N> {
         };
         let looked_for = match found {
             MonitorFindingKind::Race => self.races,
-            MonitorFindingKind::Stale => self.rows.thread_sc[thread].contains(state, column),
+            MonitorFindingKind::Stale | MonitorFindingKind::Use => self.rows.thread_sc[thread].contains(state, column),
         };
         if !looked_for {
             return Ok(None);

@@ -16,6 +16,8 @@ pub struct C11Settings {
     /// Respect the order of seq_cst accesses as far as it follows from chains of them (`update.rs`). With `rel-acq`, a
     /// search then allows less than release/acquire accesses do, and still all that RC11 allows.
     pub chains: bool,
+    /// Observational robustness: a load that may be stale is no finding if its value is not used (`taint.rs`).
+    pub observational: bool,
     /// Also search for data races on non-atomic accesses.
     pub races: bool,
     /// Store states that differ by a permutation of identical threads once.

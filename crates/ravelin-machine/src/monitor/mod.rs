@@ -10,6 +10,7 @@
 //! - [`columns`], [`rows`]: sets of them, where they are, and which of them can still matter;
 //! - [`view`], [`update`]: how they change;
 //! - [`check`]: when a state is a violation, and when there is a race;
+//! - [`taint`]: loads whose stale values do not matter, for observational robustness;
 //! - [`search`], [`symmetry`]: the whole as a system to explore.
 //!
 //! **Reductions.** Steps within a thread are fused with the step before them. They change neither what others see nor
@@ -29,6 +30,7 @@ mod refusal;
 mod rows;
 mod search;
 mod symmetry;
+mod taint;
 mod update;
 mod view;
 
@@ -38,11 +40,14 @@ pub use refusal::{MonitorRefusal, refuse_hardware};
 pub use search::{MonitorError, MonitorFinding, MonitorFindingKind, MonitorSearch, monitor, monitor_for};
 
 use crate::compile::Machine;
+use crate::layout::Packer;
+use crate::observe::GoalFootprint;
 use columns::Columns;
 use plan::{Class, MonitorPlan};
 use ravelin_explore::{Limit, Watch};
 use rows::Rows;
 use symmetry::MonitorSymmetry;
+use taint::Taints;
 
 /// By thread, cell, atomicity and whether it writes.
 type ByAccess<T> = Vec<Vec<[[T; 2]; 2]>>;
@@ -65,6 +70,8 @@ pub(crate) struct Monitor<'a, const N: usize> {
     marks: ByAccess<Option<usize>>,
     conflicts: ByAccess<Columns<N>>,
     symmetry: MonitorSymmetry,
+    /// For observational robustness.
+    taints: Option<Taints>,
 }
 
 impl<'a, const N: usize> Monitor<'a, N> {
@@ -72,9 +79,15 @@ impl<'a, const N: usize> Monitor<'a, N> {
         machine: &'a Machine,
         plan: MonitorPlan,
         settings: C11Settings,
+        goals: &GoalFootprint,
         watch: &Watch,
     ) -> Result<Monitor<'a, N>, Limit> {
-        let rows = Rows::new(machine, &plan, watch)?;
+        let mut packer = Packer::behind(machine.layout.words);
+        let taints = match settings.observational {
+            true => Some(Taints::new(machine, goals, &mut packer, watch)?),
+            false => None,
+        };
+        let rows = Rows::new(machine, &plan, packer.words(), watch)?;
         let always = |fact: usize| plan.facts[fact].class == Class::ANY;
         let lost = (plan.cells.iter().zip(&rows.sc_columns))
             .map(|(cell, sc_column)| {
@@ -96,11 +109,11 @@ impl<'a, const N: usize> Monitor<'a, N> {
         let conflicts =
             by_access(machine, &plan, |thread, cell, atomic, writes| plan.conflicts(cell, thread, atomic, writes));
         let symmetry =
-            if settings.symmetry { MonitorSymmetry::find(machine, &plan, &rows) } else { MonitorSymmetry::default() };
+            if settings.symmetry { MonitorSymmetry::find(machine, &plan, &rows, taints.as_ref()) } else { MonitorSymmetry::default() };
         let facts = Columns::first(plan.facts.len());
         let own = plan.cells.iter().map(|cell| cell.facts.iter().copied().collect()).collect();
         let races = settings.races;
-        Ok(Monitor { machine, plan, rows, races, facts, own, lost, by_value, marks, conflicts, symmetry })
+        Ok(Monitor { machine, plan, rows, races, facts, own, lost, by_value, marks, conflicts, symmetry, taints })
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct BitRange {
 }
 
 impl BitRange {
-    fn new(packer: &mut Packer, bits: usize) -> BitRange {
+    pub fn new(packer: &mut Packer, bits: usize) -> BitRange {
         let values = match bits {
             0 => return BitRange::default(),
             64.. => Interval::FULL,
@@ -107,8 +107,8 @@ pub(crate) struct ViewRows<const N: usize> {
 
 /// The sets of the monitor, by thread or by tracked cell.
 pub(crate) struct Rows<const N: usize> {
-    /// Words of the SC state, and of the whole state.
-    pub sc_words: usize,
+    /// Words before these sets, and of the whole state.
+    pub first_word: usize,
     pub words: usize,
     /// `T_sc`, `W_sc`, `M_sc`.
     pub thread_sc: Vec<ColumnSet<N>>,
@@ -158,9 +158,14 @@ struct LiveCells<const N: usize> {
 }
 
 impl<const N: usize> Rows<N> {
-    pub fn new(machine: &Machine, plan: &MonitorPlan, watch: &Watch) -> Result<Rows<N>, Limit> {
+    pub fn new(
+        machine: &Machine,
+        plan: &MonitorPlan,
+        first_word: usize,
+        watch: &Watch,
+    ) -> Result<Rows<N>, Limit> {
         let (threads, cells) = (machine.threads.len(), plan.cells.len());
-        let mut packer = Packer::behind(machine.layout.words);
+        let mut packer = Packer::behind(first_word);
         let columns = plan.columns();
         let effects = || plan.effects.iter().flatten();
         let fenced = if effects().any(MonitorEffect::fences_seq_cst) { plan.facts.len() } else { 0 };
@@ -204,7 +209,7 @@ impl<const N: usize> Rows<N> {
             })
             .collect();
         let mut rows = Rows {
-            sc_words: machine.layout.words,
+            first_word,
             words: packer.words(),
             thread_sc,
             write_sc,
@@ -234,7 +239,7 @@ impl<const N: usize> Rows<N> {
         rows.columns = (0..columns).map(|column| rows.bits(of_views.iter(), Columns::one(column))).collect();
         for (cell, field) in rows.last_stale.iter().enumerate() {
             if let (Some((any, _)), Some(field)) = (plan.cells[cell].different, field) {
-                rows.columns[any][field.word as usize - rows.sc_words] |= field.mask << field.shift;
+                rows.columns[any][field.word as usize - rows.first_word] |= field.mask << field.shift;
             }
         }
         let of_sc: Vec<ColumnSet<N>> = rows.sc_rows().collect();
@@ -272,7 +277,7 @@ impl<const N: usize> Rows<N> {
     fn bits<'a>(&self, rows: impl Iterator<Item = &'a ColumnSet<N>>, columns: Columns<N>) -> Vec<u64> {
         let mut state = vec![0; self.words];
         rows.for_each(|row| row.add(&mut state, columns));
-        state[self.sc_words..].to_vec()
+        state[self.first_word..].to_vec()
     }
 
     /// Copies one column of all views to another.
@@ -287,7 +292,7 @@ impl<const N: usize> Rows<N> {
     /// Clears columns: a mask over the words of the monitor.
     #[inline]
     pub fn clear(&self, state: &mut [u64], columns: &[u64]) {
-        for (word, columns) in state[self.sc_words..].iter_mut().zip(columns) {
+        for (word, columns) in state[self.first_word..].iter_mut().zip(columns) {
             *word &= !columns;
         }
     }
@@ -304,8 +309,8 @@ impl<const N: usize> Rows<N> {
             open |= live[location.get(state) as usize].asked & !cur.known.get(state);
         }
         // A few words at a time, so that the masks need no memory.
-        for start in (self.sc_words..self.words).step_by(AT_ONCE) {
-            let words = start - self.sc_words..(start - self.sc_words + AT_ONCE).min(self.words - self.sc_words);
+        for start in (self.first_word..self.words).step_by(AT_ONCE) {
+            let words = start - self.first_word..(start - self.first_word + AT_ONCE).min(self.words - self.first_word);
             let (mut rows, mut columns) = ([0; AT_ONCE], [0; AT_ONCE]);
             let mut fenced = [if self.has_fences { 0 } else { u64::MAX }; AT_ONCE];
             for (live, location) in self.live.iter().zip(&machine.layout.locations) {
@@ -356,7 +361,7 @@ fn live<const N: usize>(
     let mut plain = rows.bits(unfenced.iter(), every);
     let mut all = rows.bits(everything.iter(), every);
     for field in rows.last_stale.iter().flatten() {
-        let word = field.word as usize - rows.sc_words;
+        let word = field.word as usize - rows.first_word;
         plain[word] |= field.mask << field.shift;
         all[word] |= field.mask << field.shift;
     }
@@ -402,7 +407,7 @@ fn live<const N: usize>(
             }
             (LiveNeeds { rows: rows.bits(needed.iter(), every), asked, fences: effect.fences_seq_cst() }, cells.len())
         };
-        let words = rows.words - rows.sc_words;
+        let words = rows.words - rows.first_word;
         watch.hold(thread.locations.len() * (size_of::<LiveNeeds<N>>() + size_of::<LiveCells<N>>() + 24 * words))?;
         let nothing = LiveNeeds { rows: vec![0; words], asked: Columns::NONE, fences: false };
         let mut needed = vec![nothing; thread.locations.len()];
@@ -425,7 +430,7 @@ fn live<const N: usize>(
             let fenced = if fences { all.clone() } else { plain.clone() };
             for (cell, field) in plan.cells.iter().zip(&rows.last_stale) {
                 if let Some(field) = field.filter(|_| cell.facts.iter().any(|&fact| asked.contains(fact))) {
-                    needed[field.word as usize - rows.sc_words] |= field.mask << field.shift;
+                    needed[field.word as usize - rows.first_word] |= field.mask << field.shift;
                 }
             }
             LiveCells { rows: needed, asked, fenced }

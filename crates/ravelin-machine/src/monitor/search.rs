@@ -5,10 +5,12 @@ use super::columns::WIDTHS;
 use super::effect::C11Settings;
 use super::plan::MonitorPlan;
 use super::refusal::{MonitorRefusal, refuse};
+use super::taint::Taints;
 use crate::attack::AccessLog;
 use crate::compile::{BuildError, Machine};
 use crate::growing::{GrowthAttempt, growing};
 use crate::layout::{Growth, Overflow};
+use crate::observe::GoalFootprint;
 use crate::run::{Run, UnreadablePath};
 use crate::settings::{Purpose, Reductions, Settings};
 use crate::step::StepOutcome;
@@ -24,6 +26,8 @@ pub struct MonitorSearch {
     pub found: Option<MonitorFinding>,
     /// There were others before it, which were not accepted.
     pub rejected: bool,
+    /// In an observational search: loads that may be stale somewhere, whose values were not used so far.
+    pub irrelevant: Vec<(ThreadId, TransitionId)>,
     pub limit: Option<Limit>,
     pub statistics: Statistics,
 }
@@ -35,6 +39,8 @@ pub struct MonitorFinding {
     pub thread: ThreadId,
     pub transition: TransitionId,
     pub kind: MonitorFindingKind,
+    /// In an observational search: the steps of the run that are loads which may be stale, their values not used so far.
+    pub irrelevant: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +49,17 @@ pub enum MonitorFindingKind {
     Stale,
     /// The access races with an earlier one.
     Race,
+    /// In an observational search: the step uses what a load may have read that may be stale, or a goal can see it behind the step.
+    Use,
+}
+
+impl MonitorFindingKind {
+    const ALL: [MonitorFindingKind; 3] = [MonitorFindingKind::Stale, MonitorFindingKind::Race, MonitorFindingKind::Use];
+
+    /// Of a number that the exploration knows.
+    fn of(number: u32) -> MonitorFindingKind {
+        MonitorFindingKind::ALL[number as usize % MonitorFindingKind::ALL.len()]
+    }
 }
 
 /// Why there is no answer.
@@ -80,6 +97,7 @@ pub fn monitor_for(
         return Err(MonitorRefusal::Hardware(settings.model).into());
     }
     refuse(program)?;
+    let goals = GoalFootprint::new(program, Purpose::Goals);
     let mut program = program.clone();
     program.goals.clear();
     let build = |growth: &Growth, watch: &Watch| Ok(Machine::new(&program, machine_settings(), growth, watch)?);
@@ -90,15 +108,16 @@ pub fn monitor_for(
             return Ok(GrowthAttempt::Done(MonitorSearch {
                 found: None,
                 rejected: false,
+                irrelevant: Vec::new(),
                 limit: None,
                 statistics: Statistics::default(),
             }));
         }
         let until = options.until;
         let searched = match plan.columns().div_ceil(64) {
-            words if words <= WIDTHS[0] => search::<{ WIDTHS[0] }>(&machine, plan, settings, &watch, until, accept),
-            words if words <= WIDTHS[1] => search::<{ WIDTHS[1] }>(&machine, plan, settings, &watch, until, accept),
-            _ => search::<{ WIDTHS[2] }>(&machine, plan, settings, &watch, until, accept),
+            words if words <= WIDTHS[0] => search::<{ WIDTHS[0] }>(&machine, plan, settings, &goals, &watch, until, accept),
+            words if words <= WIDTHS[1] => search::<{ WIDTHS[1] }>(&machine, plan, settings, &goals, &watch, until, accept),
+            _ => search::<{ WIDTHS[2] }>(&machine, plan, settings, &goals, &watch, until, accept),
         };
         Ok(match searched? {
             MonitorAttempt::Done(search) => {
@@ -120,11 +139,12 @@ fn search<const N: usize>(
     machine: &Machine,
     plan: MonitorPlan,
     settings: C11Settings,
+    goals: &GoalFootprint,
     watch: &Watch,
     until: Until,
     accept: &mut dyn FnMut(&MonitorFinding) -> Result<bool, Limit>,
 ) -> Result<MonitorAttempt, MonitorError> {
-    let monitor = Monitor::<N>::new(machine, plan, settings, watch)?;
+    let monitor = Monitor::<N>::new(machine, plan, settings, goals, watch)?;
     let budget = watch.rest();
     let space = explore(&monitor, &Options { budget, until });
     let mut limit = match space.end {
@@ -140,7 +160,7 @@ fn search<const N: usize>(
         findings.retain(|finding| kinds.insert(finding.kind));
     }
     // Of several findings in one level, a stale access says more than a race.
-    findings.sort_by_key(|finding| finding.kind % 2);
+    findings.sort_by_key(|finding| MonitorFindingKind::of(finding.kind) as u32);
     let (mut found, mut rejected) = (None, false);
     for finding in &findings {
         let candidate = monitor.read_back(&space.path(finding.state), finding.kind)?;
@@ -157,7 +177,9 @@ fn search<const N: usize>(
             }
         }
     }
-    Ok(MonitorAttempt::Done(MonitorSearch { found, rejected, limit, statistics: space.statistics }))
+    let irrelevant = monitor.taints.as_ref().map(Taints::ignored).unwrap_or_default();
+    let statistics = space.statistics;
+    Ok(MonitorAttempt::Done(MonitorSearch { found, rejected, irrelevant, limit, statistics }))
 }
 
 fn machine_settings() -> Settings {
@@ -180,6 +202,7 @@ struct MonitorLink {
     parent: usize,
     step: usize,
     choice: Value,
+    ignored: bool,
     end: bool,
 }
 
@@ -203,23 +226,23 @@ impl MonitorScratch {
     }
 
     /// Adds `next`, or finds it among the existing states.
-    fn add(&mut self, parent: usize, step: usize, choice: Value, end: bool) {
+    fn add(&mut self, parent: usize, step: usize, choice: Value, ignored: bool, end: bool) {
         match (0..self.links.len()).find(|&node| self.state(node) == self.next) {
             Some(node) => self.links[node].end |= end,
             None => {
                 self.states.extend_from_slice(&self.next);
-                self.links.push(MonitorLink { parent, step, choice, end });
+                self.links.push(MonitorLink { parent, step, choice, ignored, end });
             }
         }
     }
 
-    /// The actions from the expanded state to an intermediate one.
-    fn actions(&self, thread: usize, node: usize) -> Vec<Action> {
+    /// The actions from the expanded state to an intermediate one, and which of them are loads that are ignored.
+    fn actions(&self, thread: usize, node: usize) -> Vec<(Action, bool)> {
         let mut actions = Vec::new();
         let mut at = node;
         loop {
-            let MonitorLink { parent, step, choice, .. } = self.links[at];
-            actions.push(Action::Step { thread: ThreadId(thread), transition: TransitionId(step), choice });
+            let MonitorLink { parent, step, choice, ignored, .. } = self.links[at];
+            actions.push((Action::Step { thread: ThreadId(thread), transition: TransitionId(step), choice }, ignored));
             if at == 0 {
                 actions.reverse();
                 return actions;
@@ -231,31 +254,38 @@ impl MonitorScratch {
 
 impl<const N: usize> Monitor<'_, N> {
     /// All successors by a thread: `emit` gets each with the scratch and the number of the last intermediate state.
-    /// `report` gets findings.
+    /// `report` gets findings, with the scratch and the intermediate state from which the step is taken, if it is one.
     fn expand_thread(
         &self,
         thread: usize,
         state: &[u64],
         scratch: &mut MonitorScratch,
         mut emit: impl FnMut(&MonitorScratch, &mut [u64], usize),
-        mut report: impl FnMut(u32),
+        mut report: impl FnMut(u32, &MonitorScratch, Option<usize>),
     ) -> Result<(), Overflow> {
         let code = &self.machine.threads[thread];
         let location = self.machine.layout.locations[thread].get(state) as usize;
         for index in code.starts[location]..code.starts[location + 1] {
-            if let Some(kind) = self.out_of_date(thread, index, state)? {
-                report(self.number(thread, index, kind));
+            let stale = self.out_of_date(thread, index, state)?;
+            let may_ignore = |taints: &Taints| taints.may_ignore(thread, index);
+            let ignored = stale == Some(MonitorFindingKind::Stale) && self.taints.as_ref().is_some_and(may_ignore);
+            if let Some(kind) = stale.filter(|_| !ignored) {
+                report(self.number(thread, index, kind), scratch, None);
+            }
+            if self.uses_taint(thread, index, state) {
+                report(self.number(thread, index, MonitorFindingKind::Use), scratch, None);
             }
             for choice in self.machine.choices(&code.steps[index].op) {
-                if !self.take(thread, index, choice, state, scratch)? {
-                    continue;
+                let Some(seen) = self.take(thread, index, choice, ignored, state, scratch)? else { continue };
+                if seen {
+                    report(self.number(thread, index, MonitorFindingKind::Use), scratch, None);
                 }
                 if !self.plan.marks.is_empty()
                     && let Some((slot, _)) = scratch.accesses.iter().next()
                 {
                     let writes = scratch.accesses.iter().any(|(_, writes)| writes);
                     if self.races(thread, index, slot, writes, &scratch.next) {
-                        report(self.number(thread, index, MonitorFindingKind::Race));
+                        report(self.number(thread, index, MonitorFindingKind::Race), scratch, None);
                     }
                 }
                 scratch.states.clear();
@@ -263,14 +293,14 @@ impl<const N: usize> Monitor<'_, N> {
                 let to = code.steps[index].to as usize;
                 if !code.fusible[to] {
                     let mut next = std::mem::take(&mut scratch.next);
-                    scratch.links.push(MonitorLink { parent: 0, step: index, choice, end: true });
+                    scratch.links.push(MonitorLink { parent: 0, step: index, choice, ignored, end: true });
                     self.rows.forget(self.machine, &mut next);
                     emit(scratch, &mut next, 0);
                     scratch.next = next;
                     continue;
                 }
-                scratch.add(0, index, choice, false);
-                self.walk(thread, scratch)?;
+                scratch.add(0, index, choice, ignored, false);
+                self.walk(thread, scratch, &mut report)?;
                 let mut next = std::mem::take(&mut scratch.next);
                 for node in (0..scratch.links.len()).filter(|&node| scratch.links[node].end) {
                     next.copy_from_slice(scratch.state(node));
@@ -283,32 +313,48 @@ impl<const N: usize> Monitor<'_, N> {
         Ok(())
     }
 
-    /// Takes one step into `next`, including its effect on the sets. Returns whether it was taken.
+    /// A step uses what may be stale.
+    #[inline]
+    fn uses_taint(&self, thread: usize, index: usize, state: &[u64]) -> bool {
+        self.taints.as_ref().is_some_and(|taints| taints.is_used(thread, index, state))
+    }
+
+    /// Takes one step into `next`, including its effect on the sets. If it was taken, returns whether a goal may see there what may
+    /// be stale.
     #[inline]
     fn take(
         &self,
         thread: usize,
         index: usize,
         choice: Value,
+        ignored: bool,
         state: &[u64],
         scratch: &mut MonitorScratch,
-    ) -> Result<bool, Overflow> {
+    ) -> Result<Option<bool>, Overflow> {
         let MonitorScratch { next, accesses, .. } = scratch;
         next.copy_from_slice(state);
         accesses.clear();
         let step = &self.machine.threads[thread].steps[index];
         match self.machine.take_logged(thread, step, choice, next, accesses) {
             StepOutcome::Taken => {
-                self.update(thread, index, accesses, |slot| self.machine.layout.cells[slot].get(state), next);
-                Ok(true)
+                self.update(thread, index, accesses, |slot| self.machine.layout.cells[slot].get(state), ignored, next);
+                Ok(Some(match &self.taints {
+                    Some(taints) => taints.update(thread, index, ignored, state, next),
+                    None => false,
+                }))
             }
             StepOutcome::Outgrown(outgrown) => Err(outgrown),
-            _ => Ok(false),
+            _ => Ok(None),
         }
     }
 
     /// Continues through the fused steps of a thread, as `chain.rs` does, with the sets.
-    fn walk(&self, thread: usize, scratch: &mut MonitorScratch) -> Result<(), Overflow> {
+    fn walk(
+        &self,
+        thread: usize,
+        scratch: &mut MonitorScratch,
+        report: &mut impl FnMut(u32, &MonitorScratch, Option<usize>),
+    ) -> Result<(), Overflow> {
         let code = &self.machine.threads[thread];
         let mut node = 0;
         while node < scratch.links.len() {
@@ -318,10 +364,17 @@ impl<const N: usize> Monitor<'_, N> {
             if goes_on {
                 let state = scratch.state(node).to_vec();
                 for index in code.starts[location]..code.starts[location + 1] {
+                    let used = self.number(thread, index, MonitorFindingKind::Use);
+                    if self.uses_taint(thread, index, &state) {
+                        report(used, scratch, Some(node));
+                    }
                     for choice in self.machine.choices(&code.steps[index].op) {
-                        if self.take(thread, index, choice, &state, scratch)? {
+                        if let Some(seen) = self.take(thread, index, choice, false, &state, scratch)? {
                             any = true;
-                            scratch.add(node, index, choice, code.steps[index].back);
+                            if seen {
+                                report(used, scratch, Some(node));
+                            }
+                            scratch.add(node, index, choice, false, code.steps[index].back);
                         }
                     }
                 }
@@ -336,7 +389,16 @@ impl<const N: usize> Monitor<'_, N> {
     /// one another.
     fn read_back(&self, path: &[&[u64]], number: u32) -> Result<MonitorFinding, UnreadablePath> {
         let Some((first, rest)) = path.split_first() else { return Err(UnreadablePath { step: 0 }) };
-        let (mut run, _) = self.machine.read_back(&[&first[..self.rows.sc_words]])?;
+        let (mut run, _) = self.machine.read_back(&[&first[..self.machine.layout.words]])?;
+        let mut irrelevant = Vec::new();
+        let mut extend = |run: &mut Run, actions: Vec<(Action, bool)>| {
+            for (action, ignored) in actions {
+                if ignored {
+                    irrelevant.push(run.actions.len());
+                }
+                run.actions.push(action);
+            }
+        };
         let mut scratch = MonitorScratch::new(self.rows.words);
         let threads = 0..self.machine.threads.len();
         let mut state = first.to_vec();
@@ -351,36 +413,40 @@ impl<const N: usize> Monitor<'_, N> {
                         reached = Some((actual, scratch.actions(thread, node)));
                     }
                 };
-                self.expand_thread(thread, &state, &mut scratch, look, |_| {}).map_err(|_| unreadable.clone())?;
+                self.expand_thread(thread, &state, &mut scratch, look, |_, _, _| {}).map_err(|_| unreadable.clone())?;
             }
             let (next, actions) = reached.ok_or(unreadable)?;
             state = next;
-            run.actions.extend(actions);
+            extend(&mut run, actions);
         }
         // A report about a representative may apply to another thread in the run itself, which has the same steps.
-        let (kind, wanted) = (kind_of(number), self.step_of(number));
-        let mut shown = None;
+        let (kind, wanted) = (MonitorFindingKind::of(number), self.step_of(number));
+        let mut shown: Option<(u32, ThreadId, TransitionId, Vec<(Action, bool)>)> = None;
         for thread in threads {
-            let report = |reported: u32| {
-                let step = reported as usize / 2 - self.steps_before(thread);
-                if kind_of(reported) == kind && (reported == number || shown.is_none() && step == wanted) {
-                    shown = Some((ThreadId(thread), TransitionId(step)));
+            let report = |reported: u32, scratch: &MonitorScratch, node: Option<usize>| {
+                let step = reported as usize / MonitorFindingKind::ALL.len() - self.steps_before(thread);
+                let is_kind = MonitorFindingKind::of(reported) == kind;
+                let is_better = shown.as_ref().is_none_or(|(known, ..)| *known != number);
+                if is_kind && is_better && (reported == number || shown.is_none() && step == wanted) {
+                    let actions = node.map(|node| scratch.actions(thread, node)).unwrap_or_default();
+                    shown = Some((reported, ThreadId(thread), TransitionId(step), actions));
                 }
             };
             let outgrown = |_| UnreadablePath { step: path.len() };
             self.expand_thread(thread, &state, &mut scratch, |_, _, _| {}, report).map_err(outgrown)?;
         }
-        let (thread, transition) = shown.ok_or(UnreadablePath { step: path.len() })?;
-        Ok(MonitorFinding { run, thread, transition, kind })
+        let (_, thread, transition, actions) = shown.ok_or(UnreadablePath { step: path.len() })?;
+        extend(&mut run, actions);
+        Ok(MonitorFinding { run, thread, transition, kind, irrelevant })
     }
 
     fn number(&self, thread: usize, step: usize, kind: MonitorFindingKind) -> u32 {
-        ((self.steps_before(thread) + step) * 2 + usize::from(kind == MonitorFindingKind::Race)) as u32
+        ((self.steps_before(thread) + step) * MonitorFindingKind::ALL.len() + kind as usize) as u32
     }
 
     /// The step that a report is about, among those of its thread.
     fn step_of(&self, number: u32) -> usize {
-        let mut step = number as usize / 2;
+        let mut step = number as usize / MonitorFindingKind::ALL.len();
         for code in &self.machine.threads {
             if step < code.steps.len() {
                 break;
@@ -393,10 +459,6 @@ impl<const N: usize> Monitor<'_, N> {
     fn steps_before(&self, thread: usize) -> usize {
         self.machine.threads[..thread].iter().map(|code| code.steps.len()).sum()
     }
-}
-
-fn kind_of(number: u32) -> MonitorFindingKind {
-    if number.is_multiple_of(2) { MonitorFindingKind::Stale } else { MonitorFindingKind::Race }
 }
 
 impl<const N: usize> System for Monitor<'_, N> {
@@ -430,7 +492,7 @@ impl<const N: usize> System for Monitor<'_, N> {
                 self.symmetry.canonicalise(next);
                 sink.push(next);
             };
-            self.expand_thread(thread, state, scratch, emit, |number| reports.push(number))?;
+            self.expand_thread(thread, state, scratch, emit, |number, _, _| reports.push(number))?;
         }
         reports.into_iter().for_each(|number| sink.report(number));
         Ok(())

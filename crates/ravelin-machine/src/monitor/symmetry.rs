@@ -7,6 +7,7 @@
 
 use super::plan::MonitorPlan;
 use super::rows::{BitRange, Rows};
+use super::taint::Taints;
 use crate::compile::Machine;
 use ravelin_program::Thread;
 
@@ -16,7 +17,12 @@ pub(crate) struct MonitorSymmetry {
 }
 
 impl MonitorSymmetry {
-    pub fn find<const N: usize>(machine: &Machine, plan: &MonitorPlan, rows: &Rows<N>) -> MonitorSymmetry {
+    pub fn find<const N: usize>(
+        machine: &Machine,
+        plan: &MonitorPlan,
+        rows: &Rows<N>,
+        taints: Option<&Taints>,
+    ) -> MonitorSymmetry {
         let threads = &machine.program.threads;
         let mut symmetry = MonitorSymmetry::default();
         if !plan.marks.is_empty() {
@@ -28,10 +34,10 @@ impl MonitorSymmetry {
             if grouped[first] {
                 continue;
             }
-            let parts = parts(machine, rows, first);
+            let parts = parts(machine, rows, taints, first);
             let mut group = vec![parts.clone()];
             for second in first + 1..threads.len() {
-                let theirs = self::parts(machine, rows, second);
+                let theirs = self::parts(machine, rows, taints, second);
                 let fits = theirs.len() == parts.len() && theirs.iter().zip(&parts).all(|(a, b)| a.mask == b.mask);
                 if fits && are_identical(&threads[first], &threads[second]) && lows(first).eq(lows(second)) {
                     grouped[second] = true;
@@ -61,14 +67,20 @@ impl MonitorSymmetry {
 }
 
 /// Everything in a state that belongs to a thread.
-fn parts<const N: usize>(machine: &Machine, rows: &Rows<N>, thread: usize) -> Vec<BitRange> {
+fn parts<const N: usize>(
+    machine: &Machine,
+    rows: &Rows<N>,
+    taints: Option<&Taints>,
+    thread: usize,
+) -> Vec<BitRange> {
     let layout = &machine.layout;
     let fields = std::iter::once(&layout.locations[thread]).chain(&layout.registers[thread]);
     let fields = fields.map(|field| BitRange { word: field.word, shift: field.shift, mask: field.mask });
     let views = [Some(rows.cur[thread]), rows.acq[thread], Some(rows.rel[thread])];
     let of_views = views.into_iter().flatten().flat_map(|view| [view.known, view.fenced]);
     let rows = [rows.thread_sc[thread], rows.thread_chain[thread]].into_iter().chain(of_views).flat_map(|row| row.spots());
-    fields.chain(rows).filter(|spot| spot.mask != 0).collect()
+    let tainted = taints.into_iter().flat_map(|taints| taints.bits(thread));
+    fields.chain(rows).chain(tainted).filter(|spot| spot.mask != 0).collect()
 }
 
 fn are_identical(one: &Thread, other: &Thread) -> bool {

@@ -39,13 +39,14 @@ impl<const N: usize> Monitor<'_, N> {
     }
 
     /// Changes the sets of `next`, which a step of a thread has led to. `overwritten` is the previous value of a
-    /// written cell.
+    /// written cell. A load that is `ignored` reads any write (`taint.rs`), so nothing is learned from it.
     pub(super) fn update(
         &self,
         thread: usize,
         step: usize,
         accesses: &AccessLog,
         overwritten: impl Fn(usize) -> Value,
+        ignored: bool,
         next: &mut [u64],
     ) {
         let effect = self.plan.effects[thread][step];
@@ -66,6 +67,8 @@ impl<const N: usize> Monitor<'_, N> {
         if let Some(cell) = self.plan.cell_of[slot] {
             if writes {
                 self.write(thread, cell, mode, update, overwritten(slot), next);
+            } else if ignored {
+                self.ignore(thread, cell, mode, next);
             } else {
                 self.read(thread, cell, mode, next);
             }
@@ -96,6 +99,18 @@ impl<const N: usize> Monitor<'_, N> {
             rows.thread_chain[thread].set(state, chain);
             rows.access_chain[cell].add(state, chain);
         }
+    }
+
+    /// A load whose value does not matter. It is an access for data races, and under SC.
+    fn ignore(&self, thread: usize, cell: usize, mode: AccessStrength, state: &mut [u64]) {
+        let rows = &self.rows;
+        let mark = self.renew_mark(thread, cell, mode, false, state);
+        for view in [Some(rows.cur[thread]), rows.acq[thread]].into_iter().flatten() {
+            view.set(state, view.get(state).learn(mark));
+        }
+        let known = rows.thread_sc[thread].get(state) | rows.write_sc[cell].get(state);
+        rows.thread_sc[thread].set(state, known);
+        rows.access_sc[cell].add(state, known);
     }
 
     fn write(&self, thread: usize, cell: usize, mode: AccessStrength, update: bool, old: Value, state: &mut [u64]) {
