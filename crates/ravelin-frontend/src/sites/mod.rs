@@ -416,8 +416,7 @@ impl Finder<'_> {
             let slots = self.outline.orders[access].1.slots().iter().copied();
             slots.filter(|&slot| can_change(instruction, slot, lower)).collect()
         };
-        let mut steps =
-            self.by_start(|instruction| !OrderSlot::Main.levels(instruction).is_empty());
+        let mut steps = self.by_start(|instruction| !OrderSlot::Main.levels(instruction).is_empty());
         let accesses: Vec<(u32, Vec<ThreadTransition>, usize)> = (self.outline.orders.iter().enumerate())
             .filter_map(|(number, (at, _))| {
                 let start = Span::new(*at, *at).start;

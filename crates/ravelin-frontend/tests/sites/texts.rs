@@ -572,12 +572,7 @@ thread p[2] {
     x.store(1);
 }
 ";
-    claim_weaker(
-        text,
-        Language::Rav,
-        expect![[""]],
-        expect![[""]],
-    );
+    claim_weaker(text, Language::Rav, expect![[""]], expect![[""]]);
 }
 
 #[test]
@@ -594,12 +589,7 @@ P0 (atomic_int* x, atomic_int* y, int* z) {
 }
 exists (x=1)
 ";
-    claim_weaker(
-        text,
-        Language::Litmus,
-        expect![[""]],
-        expect![[""]],
-    );
+    claim_weaker(text, Language::Litmus, expect![[""]], expect![[""]]);
 }
 
 #[test]
@@ -618,12 +608,7 @@ fn p {
   B: fence(acq_rel);
 }
 ";
-    claim_weaker(
-        text,
-        Language::Rocker,
-        expect![[""]],
-        expect![[""]],
-    );
+    claim_weaker(text, Language::Rocker, expect![[""]], expect![[""]]);
 }
 
 #[test]
