@@ -223,7 +223,7 @@ impl Sites {
         let Some(Instruction::Fence(order)) = self.instruction(site) else { return None };
         let weaker = order.is_at_least(strength.order()) && *order != strength.order();
         let written = place.pieces.first().filter(|_| weaker)?;
-        Some(EditPiece::replace(written.range.clone(), self.words.of(strength)?))
+        Some(EditPiece::instead(written.range.clone(), self.words.of(strength)?))
     }
 
     /// What gives every access the orders that are chosen for it.
