@@ -6,7 +6,9 @@ use ravelin_analysis::c11::{
     C11Question, C11Violation, C11Weights, StrengthenPurpose, StrengthenQuestion, c11_offers, c11_robustness,
     strengthen, strengthen_without,
 };
-use ravelin_analysis::fences::{CostBy, FenceAnswer, FenceSet, Offer, Placement, Sets, SynthesisOutcome, Trouble};
+use ravelin_analysis::fences::{
+    CostBy, FenceAnswer, FenceSet, Offer, Placement, Sets, SynthesisOutcome, Trouble, is_written,
+};
 use ravelin_explore::Budget;
 use ravelin_frontend::sites::{RepairKind, SiteRequest, Sites as Places, sites};
 use ravelin_frontend::{Language, parse};
@@ -264,4 +266,76 @@ fn a_limit_leaves_a_lower_bound() {
     let answer = strengthen(&places.program, &places.sites, &offers, &question).expect("an answer").found;
     let SynthesisOutcome::Unknown(why) = answer.outcome else { panic!("{:?}", answer.outcome) };
     assert!(why.limit.is_some() && why.unchecked.cost <= found.sets[0].cost && answer.sets.is_empty());
+}
+
+/// Of each example, whose accesses are all seq_cst: the cost of what is needed, and of what is written.
+const RELAXED: &[(&str, u64, u64)] = &[
+    ("dekker", 14, 20),
+    ("mcs-lock", 14, 60),
+    ("mp", 2, 6),
+    ("peterson", 10, 30),
+    ("rcu", 13, 16),
+    ("seqcount", 6, 32),
+    ("spinlock", 4, 18),
+    ("spsc-ring", 4, 12),
+    ("ticket-lock", 8, 18),
+    ("treiber-stack", 4, 21),
+];
+
+/// What is written may be weaker, and nothing else may come: the relaxed text is robust, and with any order or fence one level weaker it is not.
+#[test]
+fn the_weakest_orders_of_the_examples() {
+    for &(name, cost, written) in RELAXED {
+        let path = format!("{}/../../examples/relax/{name}.rav", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).expect("an example");
+        let lower = Lowering::Accesses;
+        let request = SiteRequest { existing: true, lower, ..SiteRequest::new(RepairKind::Strengthen) };
+        let places = sites(&Source::new("claim.rav", text), Language::Rav, &request).expect("sites");
+        let Places { program, sites, .. } = &places;
+        let allowed = Placement::Written.allowed(program, sites).expect("no list");
+        let weights = C11Weights::default();
+        let mut offers = c11_offers(program, sites, &allowed, &CostBy::Size, weights, Model::Rc20, lower);
+        offers.retain(|offer| is_written(program, &sites[offer.site], offer.strength));
+        let dearest = |site: usize| offers.iter().filter(|offer| offer.site == site).map(|offer| offer.cost.main).max();
+        assert_eq!((0..sites.len()).filter_map(dearest).sum::<u64>(), written, "{name}");
+        let base = lower.lowered(program, sites);
+        let question = StrengthenQuestion::robust(Model::Rc20);
+        let found = strengthen(&base, sites, &offers, &question).expect("an answer").found;
+        assert_eq!(found.sets.first().map(|set| set.cost.main), Some(cost), "{name}");
+        let chosen = found.sets[0].choices(&offers);
+        let relaxed = parse(Source::new("relaxed.rav", places.text(&chosen).expect("a text")), Language::Rav);
+        let relaxed = relaxed.program.expect("a program");
+        assert!(is_robust_by_search(&relaxed) && is_robust_by_graphs(&relaxed) != Some(false), "{name}");
+        for (number, &(site, strength)) in chosen.iter().enumerate() {
+            let weaker = |offer: &&Offer| {
+                offer.site == site && offer.strength != strength && strength.is_at_least(offer.strength)
+            };
+            let weaker = offers.iter().filter(weaker).map(|offer| Some(offer.strength)).chain([None]);
+            for weaker in weaker {
+                let mut less = chosen.clone();
+                less.remove(number);
+                less.extend(weaker.map(|weaker| (site, weaker)));
+                let text = places.text(&less).expect("a text");
+                let program = parse(Source::new("weaker.rav", text.clone()), Language::Rav).program.expect("a program");
+                // A search need not find all violations with seq_cst accesses.
+                let robust = is_robust_by_graphs(&program).unwrap_or_else(|| is_robust_by_search(&program));
+                assert!(!robust, "{name}: {text}");
+            }
+        }
+    }
+}
+
+fn is_robust_by_search(program: &Program) -> bool {
+    c11_robustness(program, &C11Question::new(Model::Rc20)).expect("an answer").verdict == Verdict::Holds
+}
+
+/// `None` if there are too many graphs.
+fn is_robust_by_graphs(program: &Program) -> Option<bool> {
+    let (reading, limits) =
+        (OrderReading::Written, rc20::GraphLimits { executions: 20_000, states: 20_000, values: 100 });
+    if !program.is_acyclic() {
+        return None;
+    }
+    let robust = rc20::robust(program, reading, limits).ok()?.is_robust();
+    Some(robust && !rc20::enumerate(program, reading, limits).ok()?.has_race(reading))
 }

@@ -12,8 +12,8 @@ use ravelin_analysis::fences::{
 use ravelin_analysis::reachability::ReachEngine;
 use ravelin_analysis::robustness::{self, RobustnessQuestion, race_freedom};
 use ravelin_program::{
-    Change, Expr, FenceStrength, Goal, GoalKind, Instruction, Model, Observable, Program, RegId, Site, Span, ThreadId,
-    ThreadTransition, TransitionId, repaired,
+    Change, Expr, FenceStrength, Goal, GoalKind, Instruction, Lowering, Model, Observable, Order, OrderSlot, Program,
+    RegId, Site, Span, ThreadId, ThreadTransition, TransitionId, repaired,
 };
 use ravelin_semantics::generate::{Config, Generator, InstructionKind, shrink};
 use ravelin_semantics::operational::Reference;
@@ -31,6 +31,7 @@ struct Case {
     purpose: SynthesisPurpose,
     sites: fn(&Program) -> Vec<Site>,
     weights: Weights,
+    lower: Lowering,
 }
 
 /// Whether a program serves the purpose; `None` if that is too much to find out.
@@ -77,6 +78,7 @@ fn check(program: &Program, case: Case) -> Result<usize, Option<String>> {
     if offers.len() > MOST_OFFERS {
         return Err(None);
     }
+    let program = &case.lower.lowered(program, &sites);
     // Which sets serve the purpose, by bits of offers.
     let mut serves = Vec::with_capacity(1 << offers.len());
     for bits in 0..1usize << offers.len() {
@@ -161,6 +163,25 @@ fn stores(program: &Program) -> Vec<Site> {
     })
 }
 
+/// Stores and fences that are there may be weaker.
+fn written(program: &Program) -> Vec<Site> {
+    let mut sites = sites_at(program, Change::Keep, |instruction| {
+        matches!(instruction, Instruction::Fence(Order::SeqCst | Order::Release | Order::AcqRel))
+    });
+    sites.extend(sites_at(program, Change::Order(OrderSlot::Main), |instruction| {
+        matches!(instruction, Instruction::Store { order: Order::Release | Order::SeqCst, .. })
+    }));
+    sites
+}
+
+/// The same, and full fences may come.
+fn written_and_locations(program: &Program) -> Vec<Site> {
+    let mut sites = written(program);
+    sites.retain(|site| site.change != Change::Keep);
+    sites.extend(automaton_sites(program).into_iter().step_by(2));
+    sites
+}
+
 /// Fences that are there may go, and others may come.
 fn fences_and_locations(program: &Program) -> Vec<Site> {
     let mut sites = sites_at(program, Change::Keep, |instruction| matches!(instruction, Instruction::Fence(_)));
@@ -232,9 +253,9 @@ fn compare(case: Case, config: Config, programs: u64) {
     for seed in seeds(programs) {
         let mut program = generator.program(seed);
         if let SynthesisPurpose::Safe(_) = case.purpose
-            && let Some(weak) = with_weak_goal(program.clone(), case.model, seed)
+            && let Some(weak) = with_weak_goal(case.lower.lowered(&program, &(case.sites)(&program)), case.model, seed)
         {
-            program = weak;
+            program.goals = weak.goals;
         }
         match check(&program, case) {
             Err(Some(what)) => {
@@ -255,8 +276,13 @@ fn compare(case: Case, config: Config, programs: u64) {
     }
 }
 
-const ROBUST: Case =
-    Case { model: Model::Tso, purpose: SynthesisPurpose::Robust, sites: automaton_sites, weights: Weights::FULL_ONLY };
+const ROBUST: Case = Case {
+    model: Model::Tso,
+    purpose: SynthesisPurpose::Robust,
+    sites: automaton_sites,
+    weights: Weights::FULL_ONLY,
+    lower: Lowering::Nothing,
+};
 const SAFE: Case = Case { purpose: SynthesisPurpose::Safe(ReachEngine::Bounded), ..ROBUST };
 const TWO_KINDS: Weights = Weights { full: 2, store_store: Some(1) };
 
@@ -312,4 +338,28 @@ fn fences_that_stand_there_are_kept_only_if_needed() {
         (InstructionKind::Rmw, 1),
     ];
     compare(Case { sites: fences_and_locations, ..SAFE }, Config { kinds, ..small() }, 600);
+}
+
+/// Stores that are seq_cst or release, and many fences.
+fn strong() -> Config {
+    let mut config = Config { orders: vec![Order::Release, Order::SeqCst, Order::SeqCst], ..small() };
+    config.kinds.push((InstructionKind::Fence, 2));
+    config.kinds.push((InstructionKind::Store, 4));
+    config
+}
+
+#[test]
+fn weaker_stores_and_fences_against_tso() {
+    let lower = Lowering::SeqCstStores;
+    compare(Case { sites: written, lower, ..ROBUST }, strong(), 600);
+    compare(Case { sites: written_and_locations, lower, ..ROBUST }, strong(), 300);
+    compare(Case { sites: written, lower, purpose: SynthesisPurpose::RaceFree, ..ROBUST }, strong(), 300);
+    compare(Case { sites: written, lower, ..SAFE }, strong(), 600);
+}
+
+#[test]
+fn weaker_stores_and_fences_against_pso() {
+    let case = Case { model: Model::Pso, weights: TWO_KINDS, sites: written, lower: Lowering::Stores, ..ROBUST };
+    compare(case, strong(), 600);
+    compare(Case { purpose: SAFE.purpose, ..case }, strong(), 600);
 }

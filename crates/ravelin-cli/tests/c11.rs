@@ -192,7 +192,7 @@ fn changes_that_keep_goals_are_written_and_explained() {
     // What is wrong under sc is shown, and what no order repairs.
     let wrong = &answers(&["fence", "examples/counter.rav", "--model", "ra,rc20", "--for", "safety"]);
     assert!(wrong.iter().all(|answer| answer["outcome"] == "wrong_under_sc" && !answer["trouble"]["run"].is_null()));
-    let orders = scratch.write("orders.places", "L18:release\n");
+    let orders = scratch.write("orders.places", "L18:order\n");
     let none = &answers(&["fence", "examples/mp.rav", "--model", "rc20", "--for", "safety", "--placement", &orders])[0];
     assert!(none["outcome"] == "no_set" && none["trouble"]["run"]["model"] == "rc20", "{none}");
 }

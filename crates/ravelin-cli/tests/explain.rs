@@ -47,7 +47,7 @@ fn every_kind_of_answer_is_told() {
         (&["fence", "examples/mp.rav", "--model", "rc20"], "What to change"),
         (
             &["fence", "examples/mp.rav", "--model", "rc20", "--for", "safety", "--explain"],
-            "Without the one at L18:release",
+            "Without the one at L18:order",
         ),
         (&["fence", "examples/sb.rav", "--places"], "at a cost of"),
         (&["states", "examples/sb.rav"], "sequential consistency forbids this one"),

@@ -159,7 +159,7 @@ fn under_pso_fences_are_exchanged_for_weaker_ones() {
         )
     };
     let after = scratch.write("after.rav", "");
-    for (fence, change) in [("fence();", "insert store-store fence"), ("fence(release);", "keep fence")] {
+    for (fence, change) in [("fence();", "weaken fence"), ("fence(release);", "keep fence")] {
         let before = scratch.write("before.rav", &program(fence));
         let answer = json(&["fence", &before, "--model", "pso", "--minimise", "--write", &after]);
         assert_eq!(answer["sets"][0]["cost"], 1, "{answer}");

@@ -37,6 +37,7 @@ fn what_commands_print_is_valid_and_is_read_back() {
         &["fence", "examples/sb.rav", "--for", "safety", "--all"],
         &["fence", "examples/mp.rav", "--model", "ra,rc20", "--for", "safety", "--explain"],
         &["fence", "examples/counter.rav", "--model", "rc20", "--for", "safety"],
+        &["relax", "examples/relax/seqcount.rav", "examples/mp.rav", "--model", "tso,rc20", "--explain"],
         &["fence", "examples/sb.rav", "--places"],
         &["states", "examples/sb.rav", "--model", "sc,tso,pso"],
         &["simulate", "examples/sb.rav", "--seed", "1"],

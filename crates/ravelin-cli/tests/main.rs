@@ -25,6 +25,7 @@ mod instrument;
 mod json_schema;
 mod pages;
 mod programs;
+mod relax;
 mod running;
 mod sanitizer;
 mod sanitizer_ends;

@@ -28,9 +28,10 @@ impl OrderSlot {
             (Instruction::CompareExchange { failure, .. }, OrderSlot::Failure) => failure,
             (_, OrderSlot::Failure) => return None,
             (Instruction::CompareExchange { success, .. }, _) => success,
-            (Instruction::Load { order, .. } | Instruction::Store { order, .. } | Instruction::Rmw { order, .. }, _) => {
-                order
-            }
+            (
+                Instruction::Load { order, .. } | Instruction::Store { order, .. } | Instruction::Rmw { order, .. },
+                _,
+            ) => order,
             (Instruction::Wait { order, .. } | Instruction::BlockingCas { order, .. }, _) => order,
             _ => return None,
         };
@@ -59,7 +60,10 @@ impl OrderSlot {
                     *failure = of_load(to);
                 }
             }
-            (Instruction::Load { order, .. } | Instruction::Store { order, .. } | Instruction::Rmw { order, .. }, _) => {
+            (
+                Instruction::Load { order, .. } | Instruction::Store { order, .. } | Instruction::Rmw { order, .. },
+                _,
+            ) => {
                 *order = to;
             }
             (Instruction::Wait { order, .. } | Instruction::BlockingCas { order, .. }, _) => *order = to,

@@ -11,7 +11,9 @@
 //! is executed after each of them, before the next location is reached. All transitions that enter a location make up
 //! the papers' fence.
 
-use crate::{Expr, Instruction, LocId, Location, Observable, Order, OrderSlot, Position, Program, ThreadId, TransitionId};
+use crate::{
+    Expr, Instruction, LocId, Location, Observable, Order, OrderSlot, Position, Program, ThreadId, TransitionId,
+};
 
 /// A place where a program can be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]

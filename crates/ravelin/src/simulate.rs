@@ -111,8 +111,7 @@ impl<'a> Simulate<'a> {
         let count = |site: &Site| site.edges.iter().map(|edge| taken.get(edge).copied().unwrap_or(0)).sum::<u64>();
         for (repair, existing) in [(RepairKind::Fence, true), (RepairKind::Rmw, false), (RepairKind::Strengthen, false)]
         {
-            let request =
-                SiteRequest { existing, copies: self.program.reading.copies, ..SiteRequest::new(repair) };
+            let request = SiteRequest { existing, copies: self.program.reading.copies, ..SiteRequest::new(repair) };
             match sites(&self.program.program.source, self.program.language, &request) {
                 Ok(found) => {
                     for site in &found.sites {

@@ -67,11 +67,11 @@ pub fn offers(program: &Program, sites: &[Site], allowed: &[usize], by: &CostBy,
             Change::Lock => weighed.push((number, FenceStrength::Full, weights.full)),
             // Orders do nothing under TSO and PSO that a fence would not do, so none becomes stronger.
             Change::Order(_) => {
-                for (strength, weight) in [
-                    (FenceStrength::Full, Some(weights.full)),
-                    (FenceStrength::StoreStore, weights.store_store),
-                ] {
-                    weighed.extend(weight.filter(|_| is_written(program, site, strength)).map(|w| (number, strength, w)));
+                for (strength, weight) in
+                    [(FenceStrength::Full, Some(weights.full)), (FenceStrength::StoreStore, weights.store_store)]
+                {
+                    weighed
+                        .extend(weight.filter(|_| is_written(program, site, strength)).map(|w| (number, strength, w)));
                 }
             }
         }

@@ -261,7 +261,8 @@ mod tests {
         for _ in 0..500 {
             let offers = 1 + draw(9) as usize;
             let costs: Vec<Cost> = (0..offers).map(|_| Cost { main: 1 + draw(4), tie: draw(3) }).collect();
-            let kinds: Vec<usize> = (0..offers).map(|offer| if draw(2) == 0 { offer } else { draw(3) as usize }).collect();
+            let kinds: Vec<usize> =
+                (0..offers).map(|offer| if draw(2) == 0 { offer } else { draw(3) as usize }).collect();
             let mut covers = Covers::with_kinds(costs.clone(), kinds.clone());
             let clauses: Vec<Vec<usize>> = (0..draw(8))
                 .map(|_| (0..offers).filter(|_| draw(3) == 0).collect::<Vec<usize>>())
@@ -277,7 +278,10 @@ mod tests {
             let subset = |bits: u32| (0..offers).filter(|offer| bits >> offer & 1 == 1).collect::<Vec<usize>>();
             let is_cover = |set: &Vec<usize>| {
                 clauses.iter().all(|clause| clause.iter().any(|offer| set.contains(offer)))
-                    && !covers.excluded.iter().any(|groups| groups.iter().all(|group| group.iter().any(|offer| set.contains(offer))))
+                    && !covers
+                        .excluded
+                        .iter()
+                        .any(|groups| groups.iter().all(|group| group.iter().any(|offer| set.contains(offer))))
                     && !set.iter().any(|one| set.iter().any(|other| one < other && kinds[*one] == kinds[*other]))
             };
             let best = (0..1u32 << offers).map(subset).filter(is_cover).map(|set| covers.cost(&set)).min();

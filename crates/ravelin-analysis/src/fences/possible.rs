@@ -13,8 +13,8 @@ use super::synthesis::FenceSet;
 use crate::robustness::{ProgramFacts, attacks_against, ends_attack};
 use ravelin_explore::Watch;
 use ravelin_program::{
-    Change, FenceStrength, HardwareProgram, LocId, Model, Program, Site, Thread, ThreadId,
-    ThreadTransition, TransitionId, repaired,
+    Change, FenceStrength, HardwareProgram, LocId, Model, Program, Site, Thread, ThreadId, ThreadTransition,
+    TransitionId, repaired,
 };
 use std::collections::HashMap;
 

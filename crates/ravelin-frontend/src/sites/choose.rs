@@ -20,12 +20,7 @@ pub struct SiteInsertion {
 }
 
 /// `existing`: fences that stand there may be taken away.
-pub fn choose(
-    program: &Program,
-    places: &[EditPlace],
-    matched: &ProgramMatch,
-    existing: bool,
-) -> Vec<SiteInsertion> {
+pub fn choose(program: &Program, places: &[EditPlace], matched: &ProgramMatch, existing: bool) -> Vec<SiteInsertion> {
     let mut edges: BTreeMap<usize, Vec<ThreadTransition>> = BTreeMap::new();
     for (edge, chain) in &matched.chains {
         for &place in chain {

@@ -54,6 +54,11 @@ impl EditPiece {
         EditPiece::new(range, 0, vec![text.into()])
     }
 
+    /// Takes the place of a statement: behind what is put in before it.
+    pub fn instead(range: Range<usize>, text: &str) -> EditPiece {
+        EditPiece { order: i32::MAX, ..EditPiece::replace(range, text) }
+    }
+
     /// Removes a statement.
     pub fn remove(range: Range<usize>) -> EditPiece {
         EditPiece { range, order: 0, parts: Vec::new(), line: true }

@@ -39,7 +39,7 @@ pub fn outline(text: &str, code: &CCode) -> TextOutline {
             // Something has to stand under an `if`.
             let part = matches!(statement.role, StatementRole::Part);
             let range = statement.span.start as usize..statement.span.end as usize;
-            outline.remove(at, vec![if part { EditPiece::replace(range, ";") } else { EditPiece::remove(range) }]);
+            outline.remove(at, vec![if part { EditPiece::instead(range, ";") } else { EditPiece::remove(range) }]);
         }
     }
     for StoreExchange { store, place, value } in &code.stores {

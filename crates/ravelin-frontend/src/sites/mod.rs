@@ -223,7 +223,7 @@ impl Sites {
         let Some(Instruction::Fence(order)) = self.instruction(site) else { return None };
         let weaker = order.is_at_least(strength.order()) && *order != strength.order();
         let written = place.pieces.first().filter(|_| weaker)?;
-        Some(EditPiece::replace(written.range.clone(), self.words.of(strength)?))
+        Some(EditPiece::instead(written.range.clone(), self.words.of(strength)?))
     }
 
     /// What gives every access the orders that are chosen for it.
@@ -416,8 +416,7 @@ impl Finder<'_> {
             let slots = self.outline.orders[access].1.slots().iter().copied();
             slots.filter(|&slot| can_change(instruction, slot, lower)).collect()
         };
-        let mut steps =
-            self.by_start(|instruction| !OrderSlot::Main.levels(instruction).is_empty());
+        let mut steps = self.by_start(|instruction| !OrderSlot::Main.levels(instruction).is_empty());
         let accesses: Vec<(u32, Vec<ThreadTransition>, usize)> = (self.outline.orders.iter().enumerate())
             .filter_map(|(number, (at, _))| {
                 let start = Span::new(*at, *at).start;

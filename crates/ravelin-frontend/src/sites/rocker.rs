@@ -74,11 +74,5 @@ fn ordered(text: &str, variable: &Name, operation: &Operation, statement: Range<
     let close = from + behind.iter().rev().find(|(word, _)| *word == ")")?.1;
     let written = behind.iter().filter(|(word, _)| ["rlx", "acq", "rel"].contains(word));
     let written: Vec<Range<usize>> = written.map(|(_, at)| from + at..from + at + 3).collect();
-    Some(OrderedAccess {
-        at: statement.start,
-        style: OrderStyle::Tpl,
-        end: close,
-        has_values: last.is_some(),
-        written,
-    })
+    Some(OrderedAccess { at: statement.start, style: OrderStyle::Tpl, end: close, has_values: last.is_some(), written })
 }

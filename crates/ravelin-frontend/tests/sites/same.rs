@@ -20,7 +20,8 @@ pub fn check(name: &str, text: &str, language: Language, request: &SiteRequest, 
         assert!(!site.edges.is_empty() && site.edges.is_sorted(), "{name}: {}", site.name);
     }
     let kinds = [FenceStrength::Full, FenceStrength::AcqRel, FenceStrength::StoreStore, FenceStrength::Acquire];
-    let strongest = |number: usize| kinds.into_iter().find(|&kind| found.can_have(number, kind)).map(|kind| (number, kind));
+    let strongest =
+        |number: usize| kinds.into_iter().find(|&kind| found.can_have(number, kind)).map(|kind| (number, kind));
     check_choice(name, language, request, &found, &(0..found.sites.len()).filter_map(strongest).collect::<Vec<_>>());
     check_choice(name, language, request, &found, &[]);
     let mut random = 0x9e37_79b9_u64 + text.len() as u64;

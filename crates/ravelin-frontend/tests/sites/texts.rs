@@ -94,15 +94,14 @@ thread t {
         Language::Rav,
         &EXISTING,
         expect![[r#"
-            L4.5 (1), L6.5 (1), L6.17 (1), L7 (1), L4.5#2 kept (1), L5 kept (1), L6.17#2 kept (1)
+            L6.5 (1), L7 (1), L4 kept (1), L5 kept (1), L6.17 kept (1)
             static x;
             thread t {
                 x.store(1);
                 fence();
-                fence();
                 fence(release); // in order
                 fence();
-                x.store(2); fence(); fence(); x.store(3);
+                x.store(2); fence(); x.store(3);
                 fence();
             }
         "#]],
@@ -575,8 +574,34 @@ thread p[2] {
     claim_weaker(
         text,
         Language::Rav,
-        expect![[""]],
-        expect![[""]],
+        expect![[r#"
+        static x; static a: [_; 2];
+        thread p[2] {
+            x.store(a[x.load()].load(/* why */ ));
+            // full
+            let r = (x.fetch_add(1));
+            let (old, ok) = x.compare_exchange(0, 1);
+            if x.compare_exchange_weak(0, 1).is_err() && wait(x == 1 || x == 2) == r {
+                x.bcas(1, 2,);
+            } else if x.swap(1) == 0 { x.write(x.read()); }
+            while { a[1].load() == 1 } { r += x.load(); }
+            x.store(1);
+        }
+    "#]],
+        expect![[r#"
+        static x; static a: [_; 2];
+        thread p[2] {
+            x.store(a[x.load(acquire)].load(/* why */ acquire));
+            fence(acquire); // full
+            let r = (x.fetch_add(1, acquire));
+            let (old, ok) = x.compare_exchange(0, 1, acquire);
+            if x.compare_exchange_weak(0, 1, acquire, acquire).is_err() && wait(x == 1 || x == 2, acquire) == r {
+                x.bcas(1, 2, acquire,);
+            } else if x.swap(1, acquire) == 0 { x.write(x.read()); }
+            while { fence(acquire); a[1].load(acquire) == 1 } { r += x.load(acquire); }
+            x.store(1);
+        }
+    "#]],
     );
 }
 
@@ -594,12 +619,7 @@ P0 (atomic_int* x, atomic_int* y, int* z) {
 }
 exists (x=1)
 ";
-    claim_weaker(
-        text,
-        Language::Litmus,
-        expect![[""]],
-        expect![[""]],
-    );
+    claim_weaker(text, Language::Litmus, expect![[""]], expect![[""]]);
 }
 
 #[test]
@@ -621,8 +641,35 @@ fn p {
     claim_weaker(
         text,
         Language::Rocker,
-        expect![[""]],
-        expect![[""]],
+        expect![[r#"
+        global x, y;
+        na z;
+        fn p {
+          local r;
+          x.store((r), rlx);
+          r = x.load(rlx); r = y.load( // )
+          );
+          A: r = CAS(x, 0, (1), rlx, rlx);
+          BCAS(y, 0, 1, rlx, rlx);
+          wait(x, 0, 1, rlx);
+          B: skip;
+        }
+    "#]],
+        expect![[r#"
+        global x, y;
+        na z;
+        fn p {
+          local r;
+          x.store((r), rlx);
+          r = x.load(acq); r = y.load( // )
+          acq);
+          A: r = CAS(x, 0, (1), acq, rlx);
+          fence(acq);
+          BCAS(y, 0, 1, acq, rlx);
+          wait(x, 0, 1, acq);
+          B: fence(acq);
+        }
+    "#]],
     );
 }
 
@@ -646,21 +693,21 @@ thread p[2] {
         text,
         Language::Rav,
         expect![[r#"
-        L3.15:order, L3.13:order, L3.5:order, L4:order, L5:order, L6.8:order, L6.68:order, L8:order, L10:order, L11:order, L12:order
-        static x; static a: [_; 2];
-        thread p[2] {
-            x.store(a[x.load(acquire)].load(/* why */acquire), release);
-            let r = (x.fetch_add(1, acq_rel));
-            let (old, ok) = x.compare_exchange(0, 1, acq_rel);
-            if x.compare_exchange_weak(0, 1, acq_rel, acquire).is_err() && wait(x == 1 || x == 2, acquire) == r {
-                let f = x.compare_exchange(0, 1, acq_rel).is_err();
-                x.bcas(1, 2, acq_rel,);
-            } else if x.swap(1, seq_cst) == 0 { x.write(x.read()); }
-            while a[1].load(acquire) == 1 { r += x.load(acquire); }
-            x.compare_exchange(0, 1, seq_cst, acquire);
-            lock(a[x.load(acquire)]);
-        }
-    "#]],
+            L3.15:order, L3.13:order, L3.5:order, L4:order, L5:order, L5:failure, L6.8:order, L6:failure, L6.68:order, L8:order, L10:order, L11:failure, L12:order
+            static x; static a: [_; 2];
+            thread p[2] {
+                x.store(a[x.load(acquire)].load(/* why */acquire), release);
+                let r = (x.fetch_add(1, acq_rel));
+                let (old, ok) = x.compare_exchange(0, 1, acq_rel);
+                if x.compare_exchange_weak(0, 1, acq_rel, acquire).is_err() && wait(x == 1 || x == 2, acquire) == r {
+                    let f = x.compare_exchange(0, 1, acq_rel).is_err();
+                    x.bcas(1, 2, acq_rel,);
+                } else if x.swap(1, seq_cst) == 0 { x.write(x.read()); }
+                while a[1].load(acquire) == 1 { r += x.load(acquire); }
+                x.compare_exchange(0, 1, seq_cst, acquire);
+                lock(a[x.load(acquire)]);
+            }
+        "#]],
     );
 }
 
@@ -682,19 +729,19 @@ exists (x=1)
         text,
         Language::Litmus,
         expect![[r#"
-        L4:order, L5.28:order, L5.3:order, L6:order, L7:order, L8:order
-        C orders
-        {}
-        P0 (atomic_int* x, atomic_int* y, int* z) {
-          int r = atomic_load_explicit(x, memory_order_acquire);
-          atomic_store_explicit(y, (atomic_load_explicit(x, memory_order_acquire)) + 1, memory_order_release);
-          r = atomic_fetch_add_explicit(x, 1, memory_order_acq_rel);
-          if (atomic_compare_exchange_strong_explicit(x, z, 1, memory_order_acq_rel, memory_order_acquire) || *z) atomic_store(x, 1);
-          while (atomic_exchange_explicit(y, 1, memory_order_acq_rel) == 1) *z = atomic_load(y);
-          r = atomic_load_explicit(x, memory_order_acquire);
-        }
-        exists (x=1)
-    "#]],
+            L4:order, L5.28:order, L5.3:order, L6:order, L7:failure, L8:order
+            C orders
+            {}
+            P0 (atomic_int* x, atomic_int* y, int* z) {
+              int r = atomic_load_explicit(x, memory_order_acquire);
+              atomic_store_explicit(y, (atomic_load_explicit(x, memory_order_acquire)) + 1, memory_order_release);
+              r = atomic_fetch_add_explicit(x, 1, memory_order_acq_rel);
+              if (atomic_compare_exchange_strong_explicit(x, z, 1, memory_order_acq_rel, memory_order_acquire) || *z) atomic_store(x, 1);
+              while (atomic_exchange_explicit(y, 1, memory_order_acq_rel) == 1) *z = atomic_load(y);
+              r = atomic_load_explicit(x, memory_order_acquire);
+            }
+            exists (x=1)
+        "#]],
     );
 }
 

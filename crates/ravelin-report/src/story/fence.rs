@@ -50,7 +50,8 @@ pub fn fences(answer: &answer::Fences) -> Story {
                     (Verdict::Holds, word, sentence)
                 }
                 _ => {
-                    let sentence = format!("{number} {make} {file} {quality} {under} {model}, and nothing cheaper does.");
+                    let sentence =
+                        format!("{number} {make} {file} {quality} {under} {model}, and nothing cheaper does.");
                     (Verdict::Holds, number, sentence)
                 }
             }

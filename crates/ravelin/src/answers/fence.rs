@@ -11,8 +11,8 @@ use ravelin_answer::{
     NeededFence, PlaceCost, Trouble, TroubleKind, WantedSets,
 };
 use ravelin_program::{
-    self as program, FenceStrength, HardwareProgram, Instruction, Model, Order, OrderSlot, Program, SeqCstReading, Site,
-    repaired,
+    self as program, FenceStrength, HardwareProgram, Instruction, Model, Order, OrderSlot, Program, SeqCstReading,
+    Site, repaired,
 };
 
 /// A program, the possible changes, and the result.
@@ -104,7 +104,11 @@ pub(crate) fn places(file: &str, program: &Program, places: &[(&Site, u64)]) -> 
 
 impl RepairResult<'_> {
     fn set(&self, set: &analysis::FenceSet) -> FenceSet {
-        FenceSet { cost: set.cost.main, fences: set.fences(&self.task.offers, &self.task.sites), changes: self.changes(set) }
+        FenceSet {
+            cost: set.cost.main,
+            fences: set.fences(&self.task.offers, &self.task.sites),
+            changes: self.changes(set),
+        }
     }
 
     /// The changes at the sites, including removed fences, in the order of the text.
@@ -139,12 +143,7 @@ impl RepairResult<'_> {
     }
 
     /// What becomes of an order, and which one it becomes if it changes; `None` if there is nothing to say about it.
-    fn order(
-        &self,
-        site: &Site,
-        slot: OrderSlot,
-        taken: Option<FenceStrength>,
-    ) -> Option<(ChangeKind, Option<Order>)> {
+    fn order(&self, site: &Site, slot: OrderSlot, taken: Option<FenceStrength>) -> Option<(ChangeKind, Option<Order>)> {
         let access = instruction(self.program, site)?;
         let written = slot.order(access)?;
         let floor = self.task.lower.floor(slot, access);

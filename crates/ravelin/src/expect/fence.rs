@@ -2,7 +2,7 @@
 
 use super::table::ExpectationTable;
 use crate::error::Error;
-use crate::fence::{Fence, FencePlan, FoundFences};
+use crate::fence::{Fence, FencePlan, FenceFinding};
 use ravelin_analysis::fences::{Sets, SynthesisOutcome, SynthesisPurpose};
 use ravelin_analysis::reachability::ReachEngine;
 use ravelin_frontend::Expectation;
@@ -58,7 +58,7 @@ fn locks_writes(question: &str, model: Model) -> bool {
 
 /// The answer in a few words: `4`; if all sets are requested, `4 fences, 2 minimal sets`; of what is written, `cost 3 of 8`.
 pub fn answer(question: &Fence) -> Result<String, Error> {
-    let FoundFences { task, result, wrong_as_written } = question.find()?;
+    let FenceFinding { task, result, wrong_as_written } = question.find()?;
     let answer = result.answer;
     let fences = answer.sets.first().map_or(0, |set| set.fences(&task.offers, &task.sites));
     let sets = answer.sets.len().max(1);

@@ -47,7 +47,8 @@ pub fn read_placement(text: &str) -> Result<Placement, Error> {
         "outside-loops" => Ok(Placement::OutsideLoops),
         "written" => Ok(Placement::Written),
         path => {
-            let kinds = "--placement takes anywhere, after-stores, before-loads, outside-loops, written, or the name of a file";
+            let kinds =
+                "--placement takes anywhere, after-stores, before-loads, outside-loops, written, or the name of a file";
             let mut names = BTreeSet::new();
             for (number, words) in lines(path, kinds)? {
                 let [name] = words.as_slice() else {

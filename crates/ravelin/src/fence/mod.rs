@@ -160,7 +160,8 @@ impl<'a> Fence<'a> {
     pub fn run(self) -> Result<Answer, Error> {
         let start = Instant::now();
         let program = &self.program.program;
-        let FoundFences { task, result: FenceResult { answer: found, seq_cst, needed }, wrong_as_written } = self.find()?;
+        let FenceFinding { task, result: FenceResult { answer: found, seq_cst, needed }, wrong_as_written } =
+            self.find()?;
         if let (Some(reason), SynthesisOutcome::NoSet(_) | SynthesisOutcome::WrongUnderSc(_)) =
             (&task.not_expressible, &found.outcome)
         {
@@ -210,7 +211,7 @@ impl<'a> Fence<'a> {
 
     /// The possible changes, and those of them that help. If only what is written may be weaker, and the program is wrong as it is written,
     /// other changes are possible, too.
-    pub(crate) fn find(&self) -> Result<FoundFences, Error> {
+    pub(crate) fn find(&self) -> Result<FenceFinding, Error> {
         let start = Instant::now();
         let task = self.task()?;
         let result = self.question().ask(&task, self.explain)?;
@@ -219,9 +220,9 @@ impl<'a> Fence<'a> {
             let plan = FencePlan { placement: Placement::Anywhere, ..self.plan.clone() };
             let budget = self.budget.child(start, result.answer.effort.states);
             let wider = Fence { plan, budget, ..self.clone() };
-            return Ok(FoundFences { wrong_as_written: true, ..wider.find()? });
+            return Ok(FenceFinding { wrong_as_written: true, ..wider.find()? });
         }
-        Ok(FoundFences { task, result, wrong_as_written: false })
+        Ok(FenceFinding { task, result, wrong_as_written: false })
     }
 
     fn question(&self) -> RepairQuestion<'a> {
@@ -240,7 +241,7 @@ impl<'a> Fence<'a> {
 }
 
 /// The possible changes, and those of them that help.
-pub(crate) struct FoundFences {
+pub(crate) struct FenceFinding {
     pub task: Task,
     pub result: FenceResult,
     /// The program was to be relaxed, but is wrong as it is written.
