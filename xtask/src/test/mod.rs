@@ -12,6 +12,7 @@ use crate::succeed;
 use anyhow::Result;
 use programs::Programs;
 use skipped::Skipped;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
@@ -29,20 +30,20 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let mut programs = Programs::default();
     let mut times: Vec<(&str, Duration)> = Vec::new();
     let mut steps: [Step; 6] = [
-        ("formatting", &mut || succeed(crate::cargo().args(["fmt", "--all", "--", "--check"]))),
+        ("formatting", &mut || succeed(cargo().args(["fmt", "--all", "--", "--check"]))),
         ("lints", &mut || {
-            succeed(crate::cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+            succeed(cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
         }),
         ("packages", &mut || {
             // What was compiled above is here, so nothing is asked of a network.
             let options = ["--workspace", "--no-verify", "--allow-dirty", "--offline", "--quiet"];
-            succeed(crate::cargo().arg("package").args(options))
+            succeed(cargo().arg("package").args(options))
         }),
         ("tools of the system", &mut || {
             tools::install();
             Ok(())
         }),
-        ("build of the tests", &mut || succeed(crate::cargo().args(["test", "--workspace", "--no-run"]))),
+        ("build of the tests", &mut || succeed(cargo().args(["test", "--workspace", "--no-run"]))),
         ("tests", &mut || programs.run(&arguments.rest, &skipped)),
     ];
     let count = steps.len();
@@ -76,3 +77,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 type Step<'a> = (&'static str, &'a mut dyn FnMut() -> Result<()>);
+
+/// Cargo for every step. What incremental compilation writes is a quarter of all files, and is used only by a person
+/// who changes something and builds again.
+fn cargo() -> Command {
+    let mut cargo = crate::cargo();
+    if tools::is_unattended() {
+        cargo.env("CARGO_INCREMENTAL", "0");
+    }
+    cargo
+}

@@ -19,11 +19,13 @@ pub struct Programs {
 impl Programs {
     /// Runs all tests, to the end even if some fail, and shows their output.
     pub fn run(&mut self, rest: &[String], skipped: &Skipped) -> Result<()> {
-        let cargo = crate::cargo();
+        let cargo = super::cargo();
         // By a shell, so that headings, which cargo writes to its standard error, come before their results.
         let mut command = Command::new("sh");
         command.args(["-c", "exec \"$0\" \"$@\" 2>&1"]).arg(cargo.get_program());
         command.args(["test", "--workspace", "--no-fail-fast"]).args(rest);
+        // Other settings than those of the step before would build everything again.
+        command.envs(cargo.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.current_dir(crate::root()).env(skipped.variable(), skipped.list());
         if std::io::stdout().is_terminal() {
             command.env("CARGO_TERM_COLOR", "always");

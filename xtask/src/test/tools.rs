@@ -39,9 +39,13 @@ pub fn install() {
 
 /// A Debian machine, as root, without a user at the keyboard.
 fn may_install() -> bool {
-    let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
-    let unattended = is_ci || !std::io::stdin().is_terminal();
     let user = Command::new("id").arg("-u").output();
     let is_root = user.is_ok_and(|output| output.stdout.trim_ascii() == b"0");
-    unattended && is_root && Path::new("/etc/debian_version").exists()
+    is_unattended() && is_root && Path::new("/etc/debian_version").exists()
+}
+
+/// No user at the keyboard.
+pub fn is_unattended() -> bool {
+    let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    is_ci || !std::io::stdin().is_terminal()
 }
