@@ -25,6 +25,9 @@ pub struct Impact {
     /// Lines of loads that may be stale and whose value nothing depends on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unused: Vec<usize>,
+    /// What keeps the program from being proved observationally robust, as a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub obstacle: Option<String>,
     /// A run that violates a goal; under sc if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<Box<RunWitness>>,

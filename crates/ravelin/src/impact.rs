@@ -17,14 +17,14 @@ use crate::answers;
 use crate::error::Error;
 use crate::program::Program;
 use ravelin_analysis::AnalysisError;
-use ravelin_analysis::c11::{C11Question, SpinLoop, c11_robustness, with_waits};
+use ravelin_analysis::c11::{C11Question, SpinLoop, c11_robustness, observational, with_waits};
 use ravelin_analysis::reachability::{ReachEngine, ReachabilityAnswer, ReachabilityQuestion, answer as reach};
 use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
 use ravelin_analysis::witness::Witness;
 use ravelin_answer::{Answer, DeadlockVerdict, Grade, Impact, Property, Verdict};
 use ravelin_explore::{Budget, Watch};
 use ravelin_machine::may_stop;
-use ravelin_program::{GoalKind, Instruction, Model, Observable, SeqCstReading};
+use ravelin_program::{GoalKind, Instruction, Model, SeqCstReading, ThreadId, TransitionId};
 use std::time::{Duration, Instant};
 
 /// States of each search, and time of all of them, unless the property is about goals. Under ra and rc20 states grow with
@@ -94,6 +94,7 @@ fn unsettled(program: &Program, robust: Verdict) -> Impact {
         model: Verdict::Unknown,
         repeated: Vec::new(),
         unused: Vec::new(),
+        obstacle: None,
         witness: None,
     }
 }
@@ -201,11 +202,52 @@ impl Assessment<'_> {
         let program = &self.asked.program.program;
         let watch = Watch::new(self.left(), "looking for loops that wait");
         let Ok((waiting, spins)) = with_waits(program, &watch) else { return Ok((None, false)) };
-        if spins.is_empty() || !self.is_robust(&waiting)? {
-            return Ok((None, false));
+        let rewritten: Vec<&SpinLoop> = spins.iter().filter(|spin| spin.rewrite().is_some()).collect();
+        let sees_inside = rewritten.iter().any(|spin| spin.is_seen_by_goals(program));
+        let grade = if !rewritten.is_empty() && self.is_robust(&waiting)? {
+            Some(Grade::Rejoins)
+        } else {
+            self.unobserved(if rewritten.is_empty() { program } else { &waiting }, found)?
+        };
+        if grade.is_some() {
+            found.repeated = rewritten.iter().filter_map(|spin| Some(spin.position?.line)).collect();
         }
-        found.repeated = spins.iter().filter_map(|spin| Some(spin.position?.line)).collect();
-        Ok((Some(Grade::Rejoins), sees_inside(program, &spins)))
+        Ok((grade, sees_inside))
+    }
+
+    /// Whether a program is observationally robust.
+    fn unobserved(
+        &mut self,
+        program: &ravelin_program::Program,
+        found: &mut Impact,
+    ) -> Result<Option<Grade>, Error> {
+        if self.is_spent() {
+            return Ok(None);
+        }
+        // Goals that are questions see nothing.
+        let goals = program.goals.iter().filter(|goal| goal.kind != GoalKind::Exists).cloned().collect();
+        let program = &ravelin_program::Program { goals, ..program.clone() };
+        let question = C11Question {
+            races: self.asked.races,
+            budget: self.left(),
+            ..C11Question::new(allowing_more(self.asked.model))
+        };
+        let answer = match observational(program, &question) {
+            Ok(answer) => answer,
+            Err(AnalysisError::Internal(error)) => return Err(AnalysisError::Internal(error).into()),
+            // Locked blocks, for example, have no meaning in C11.
+            Err(_) => return Ok(None),
+        };
+        self.states += answer.statistics.states;
+        found.obstacle = answer.obstacle.map(|obstacle| obstacle.sentence);
+        if answer.verdict != Verdict::Holds {
+            return Ok(None);
+        }
+        let line = |&(thread, transition): &(ThreadId, TransitionId)| {
+            Some(program.source.position(program.threads[thread.0].transitions[transition.0].span)?.line)
+        };
+        found.unused = answer.irrelevant.iter().filter_map(line).collect();
+        Ok(Some(Grade::Unobserved))
     }
 
     fn is_robust(&mut self, program: &ravelin_program::Program) -> Result<bool, Error> {
@@ -231,13 +273,11 @@ impl Assessment<'_> {
     }
 }
 
-/// A goal may speak of a register that such a loop reads into: those of its thread.
-fn sees_inside(program: &ravelin_program::Program, spins: &[SpinLoop]) -> bool {
-    let mut sees = false;
-    for goal in program.goals.iter().filter(|goal| goal.kind != GoalKind::Exists) {
-        goal.condition.for_each_atom(&mut |seen| {
-            sees |= matches!(seen, Observable::Register(thread, _) if spins.iter().any(|spin| spin.thread == *thread));
-        });
+/// A model of C11 that allows what a model allows, and for which there is a proof of observational robustness. Loads of
+/// tso acquire and its stores release; those of pso are relaxed, unless they say otherwise.
+fn allowing_more(model: Model) -> Model {
+    match model {
+        Model::Sc | Model::Tso | Model::Ra => Model::Ra,
+        Model::Pso | Model::Rc20 => Model::Rc20,
     }
-    sees
 }

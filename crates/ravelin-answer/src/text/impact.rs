@@ -104,6 +104,9 @@ pub fn impact(found: &Impact, model: Model, asked: Property, on_property: Verdic
             (_, Verdict::Unknown) => "is not settled",
         };
         let _ = writeln!(text, "  The property `{}` {}.", asked.name(), style.word(on_property, word));
+        if let (Property::Observational, Verdict::Unknown, Some(obstacle)) = (asked, on_property, &found.obstacle) {
+            let _ = writeln!(text, "  {obstacle}");
+        }
     }
     if let Some(witness) = &found.witness {
         let word = style.paint("1;31", "Wrong");
