@@ -31,9 +31,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let mut times: Vec<(&str, Duration)> = Vec::new();
     let mut steps: [Step; 6] = [
         ("formatting", &mut || succeed(cargo().args(["fmt", "--all", "--", "--check"]))),
-        ("lints", &mut || {
-            succeed(cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
-        }),
+        ("lints", &mut || succeed(cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))),
         ("packages", &mut || {
             // What was compiled above is here, so nothing is asked of a network.
             let options = ["--workspace", "--no-verify", "--allow-dirty", "--offline", "--quiet"];
