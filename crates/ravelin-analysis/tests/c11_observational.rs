@@ -6,19 +6,17 @@
 use crate::random_programs::{check_one, without_faulting_domains};
 use ravelin_analysis::AnalysisError;
 use ravelin_analysis::Verdict::{self, Holds, Unknown, Violated};
-use ravelin_analysis::c11::{
-    C11Question, ObservationalAnswer, ObstacleReason, c11_robustness, observational,
-};
+use ravelin_analysis::c11::{C11Question, ObservationalAnswer, ObstacleReason, c11_robustness, observational};
 use ravelin_analysis::reachability::{ReachabilityQuestion, reach};
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{
-    Admission, Domain, Expr, Goal, Instruction, LocId, Model, Observable, Order, Program, RegId, Register, Source, Span,
-    Thread, ThreadId, TransitionId, Value,
+    Admission, Domain, Expr, Goal, Instruction, LocId, Model, Observable, Order, Program, RegId, Register, Source,
+    Span, Thread, ThreadId, TransitionId, Value,
 };
 use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::rc20::{
-    Execution, Graph, GraphEvent, GraphLimits, OrderReading, Relation, ThreadFailure, enumerate, races, rc20_consistent,
-    sc_consistent, violated_goals,
+    Execution, Graph, GraphEvent, GraphLimits, OrderReading, Relation, ThreadFailure, enumerate, races,
+    rc20_consistent, sc_consistent, violated_goals,
 };
 use ravelin_testing::seeds;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +36,12 @@ const CELLS: &str = "static x; static y; static z; static d;\n";
 
 /// Name, program, verdict against RC20, and, if that is proved, the number of loads that are irrelevant.
 const CLAIMS: &[(&str, &str, Verdict, usize)] = &[
-    ("MP, the data not used", "thread p { x.store(1); y.store(1); } thread q { let a = y.load(); let b = x.load(); }", Holds, 1),
+    (
+        "MP, the data not used",
+        "thread p { x.store(1); y.store(1); } thread q { let a = y.load(); let b = x.load(); }",
+        Holds,
+        1,
+    ),
     (
         "MP, the data in a branch",
         "thread p { x.store(1); y.store(1); } thread q { let a = y.load(); let b = x.load(); if b == 0 { z.store(1); } }",
@@ -198,7 +201,9 @@ fn an_obstacle_names_the_load_and_its_use() {
 
 #[test]
 fn a_limit_gives_no_verdict() {
-    let program = program("static x: u8; static y: u8; thread p { loop { x.fetch_add(1); } } thread q { loop { let a = x.load(); y.store(1); } }");
+    let program = program(
+        "static x: u8; static y: u8; thread p { loop { x.fetch_add(1); } } thread q { loop { let a = x.load(); y.store(1); } }",
+    );
     let mut question = C11Question::new(Model::Rc20);
     question.budget.limits.states = Some(3);
     let answer = observational(&program, &question).expect("an answer");
@@ -251,7 +256,10 @@ fn compare_graphs(program: &Program, model: Model, reading: OrderReading) -> Res
     }
     for execution in &all.executions {
         if !uses(program, execution).iter().any(|used| sc_without_unused_loads(program, &execution.graph, used)) {
-            return Err(format!("{model}: a graph without its irrelevant loads is not one of SC: {:?}", execution.graph));
+            return Err(format!(
+                "{model}: a graph without its irrelevant loads is not one of SC: {:?}",
+                execution.graph
+            ));
         }
     }
     let outcomes = |executions: &mut dyn Iterator<Item = &Execution>| -> BTreeSet<Outcome> {
@@ -276,7 +284,8 @@ fn outcome(program: &Program, execution: &Execution) -> Outcome {
     let state = execution.state(program);
     let failure = |failure: ThreadFailure| failure.to_string();
     let threads = execution.threads.iter().map(|thread| (thread.location, thread.failure.map(failure))).collect();
-    let observed = observed(program, |_| true).into_iter().map(|(thread, register)| state.registers[thread.0][register.0]);
+    let observed =
+        observed(program, |_| true).into_iter().map(|(thread, register)| state.registers[thread.0][register.0]);
     let observed = if execution.complete { observed.collect() } else { Vec::new() };
     (threads, state.memory, observed)
 }
@@ -341,6 +350,9 @@ fn uses(program: &Program, execution: &Execution) -> Vec<BTreeSet<usize>> {
     all
 }
 
+/// A register gets a value, which depends on these loads.
+type Change = (RegId, Value, BTreeSet<usize>);
+
 struct Rerun<'a> {
     thread: &'a Thread,
     graph: &'a Graph,
@@ -365,7 +377,11 @@ impl Rerun<'_> {
             return;
         }
         let read = |instruction: &Instruction| {
-            instruction.read_registers().into_iter().flat_map(|register| sources[register.0].clone()).collect::<Vec<_>>()
+            instruction
+                .read_registers()
+                .into_iter()
+                .flat_map(|register| sources[register.0].clone())
+                .collect::<Vec<_>>()
         };
         self.watched.iter().for_each(|&register| used.extend(sources[register].clone()));
         if done == self.events.len() && location == self.end.0 && registers == *self.end.1 {
@@ -386,7 +402,7 @@ impl Rerun<'_> {
         for (id, step) in self.thread.outgoing(location) {
             let operands = read(&step.instruction);
             let eval = |expr: &Expr| expr.eval(&mut |register| registers[register.0]).ok();
-            let mut go = |next: usize, changes: &[(RegId, Value, BTreeSet<usize>)], uses: bool| {
+            let mut go = |next: usize, changes: &[Change], uses: bool| {
                 let (mut registers, mut sources, mut used) = (registers.clone(), sources.clone(), used.clone());
                 if uses {
                     used.extend(operands.iter().copied());
@@ -424,7 +440,7 @@ impl Rerun<'_> {
         }
     }
 
-    fn access(&self, event: usize, id: TransitionId, go: &mut dyn FnMut(&[(RegId, Value, BTreeSet<usize>)])) {
+    fn access(&self, event: usize, id: TransitionId, go: &mut dyn FnMut(&[Change])) {
         let label = self.graph.events[event].label;
         let read = label.value_read().unwrap_or(0);
         let none = BTreeSet::new;
@@ -494,7 +510,8 @@ fn proofs_hold_for_all_graphs_of_more_events() {
 /// Release and acquire, and non-atomic accesses that they are to order.
 #[test]
 fn no_race_is_hidden_by_an_irrelevant_load() {
-    let config = Config { domains: false, arrays: false, orders: vec![Order::Acquire, Order::Release], ..Config::c11() };
+    let config =
+        Config { domains: false, arrays: false, orders: vec![Order::Acquire, Order::Release], ..Config::c11() };
     compare(config, seeds(800), |program| {
         let transitions = program.threads.iter_mut().flat_map(|thread| &mut thread.transitions);
         for (number, transition) in transitions.enumerate() {
@@ -516,6 +533,19 @@ fn identical_threads_need_not_be_told_apart() {
         twin.name = "twin".to_owned();
         program.threads.push(twin);
     });
+}
+
+/// The threads are alike, but a goal looks into one of them.
+#[test]
+fn threads_that_goals_tell_apart_are_told_apart() {
+    let thread = |name: &str| {
+        format!(
+            "thread {name} {{ y.store(2); let r = x.load(acquire); x.store(0); y.store(1, seq_cst); x.store(3); }} "
+        )
+    };
+    let program = program(&format!("{CELLS}{}{} never p.r == 7;", thread("p"), thread("q")));
+    assert_eq!(ask(&program, Model::Rc20).verdict, Unknown);
+    assert_eq!(disagreement(&program), None);
 }
 
 /// Many programs are observationally robust without being robust, or the tests above show little.

@@ -197,7 +197,8 @@ fn what_only_graphs_decide_is_unknown_where_they_are_too_many() {
     assert_eq!(by_enumeration(&small), Some(Holds));
     let answer = ask(&small, SeqCstReading::Exact);
     assert_eq!((answer.verdict, answer.basis), (Holds, Some(SeqCstBasis::AllGraphs)));
-    let spinning = program(&format!("{CELLS}{text} thread s {{ loop {{ w.store(1); }} }} thread t {{ let d = w.load(); }}"));
+    let spinning =
+        program(&format!("{CELLS}{text} thread s {{ loop {{ w.store(1); }} }} thread t {{ let d = w.load(); }}"));
     let answer = ask(&spinning, SeqCstReading::Exact);
     assert_eq!((answer.verdict, answer.basis, answer.limit), (Unknown, Some(SeqCstBasis::Open), None));
 }
@@ -276,7 +277,12 @@ fn verdicts_are_those_of_all_graphs_of_more_events() {
 /// Plain litmus tests: loads, stores and RMWs of two or three cells, nearly all of them seq_cst, so that many are robust.
 #[test]
 fn verdicts_are_those_of_all_graphs_of_litmus_tests() {
-    let kinds = [(InstructionKind::Load, 5), (InstructionKind::Store, 5), (InstructionKind::Rmw, 1), (InstructionKind::Fence, 1)];
+    let kinds = [
+        (InstructionKind::Load, 5),
+        (InstructionKind::Store, 5),
+        (InstructionKind::Rmw, 1),
+        (InstructionKind::Fence, 1),
+    ];
     let config = Config {
         threads: 2..=3,
         instructions: 2..=4,

@@ -253,7 +253,7 @@ impl SeqCstBasis {
     /// What it means, in one sentence.
     pub fn sentence(self) -> &'static str {
         match self {
-            SeqCstBasis::Search => "This is proved for RC11, whose order of seq_cst accesses forbids no less than the search did.",
+            SeqCstBasis::Search => "This is proved for RC11: the search allows all that RC11 allows.",
             SeqCstBasis::AllGraphs => {
                 "This is proved for RC11: every execution graph of an sc run with one stale access was judged by its axioms."
             }

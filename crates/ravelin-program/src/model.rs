@@ -92,13 +92,8 @@ pub enum SeqCstReading {
 }
 
 impl SeqCstReading {
-    pub const ALL: [SeqCstReading; 5] = [
-        SeqCstReading::Exact,
-        SeqCstReading::After,
-        SeqCstReading::Before,
-        SeqCstReading::Both,
-        SeqCstReading::RelAcq,
-    ];
+    pub const ALL: [SeqCstReading; 5] =
+        [SeqCstReading::Exact, SeqCstReading::After, SeqCstReading::Before, SeqCstReading::Both, SeqCstReading::RelAcq];
 
     pub fn name(self) -> &'static str {
         match self {

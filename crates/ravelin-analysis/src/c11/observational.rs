@@ -65,14 +65,8 @@ pub fn observational(program: &Program, question: &C11Question) -> Result<Observ
     refuse_copies(program)?;
     let start = Instant::now();
     let C11Question { model, races, symmetry, budget, .. } = *question;
-    let settings = C11Settings {
-        model,
-        seq_cst: SeqCstReading::RelAcq,
-        chains: false,
-        observational: true,
-        races,
-        symmetry,
-    };
+    let settings =
+        C11Settings { model, seq_cst: SeqCstReading::RelAcq, chains: false, observational: true, races, symmetry };
     let mut answer = ObservationalAnswer {
         verdict: Verdict::Unknown,
         model,

@@ -135,12 +135,7 @@ impl<'a> C11Inquiry<'a> {
     }
 
     /// Searches for a violation in one reading of seq_cst accesses, which allows no graph that the axioms forbid.
-    pub fn search(
-        &mut self,
-        seq_cst: SeqCstReading,
-        races: bool,
-        reading: OrderReading,
-    ) -> Result<(), AnalysisError> {
+    pub fn search(&mut self, seq_cst: SeqCstReading, races: bool, reading: OrderReading) -> Result<(), AnalysisError> {
         let settings = self.settings(seq_cst, races);
         let options = Options { budget: self.budget(), until: Until::LevelOfFirstFinding };
         let search = self.monitor(settings, &options, &mut |_| Ok(true))?;

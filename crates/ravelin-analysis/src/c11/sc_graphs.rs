@@ -138,12 +138,7 @@ fn search<'a>(
 }
 
 /// Takes the local steps of a thread, if all of them lead to new graphs. Returns whether it did.
-fn follow_local(
-    local: &[Vec<Action>],
-    node: usize,
-    watch: &Watch,
-    nodes: &mut Nodes,
-) -> Result<bool, Option<Limit>> {
+fn follow_local(local: &[Vec<Action>], node: usize, watch: &Watch, nodes: &mut Nodes) -> Result<bool, Option<Limit>> {
     for actions in local {
         let mut taken = false;
         let mut all_new = true;
@@ -222,9 +217,8 @@ fn steps(program: &Program, threads: &[GraphThread]) -> (Vec<Vec<Action>>, Vec<(
     for (number, (code, state)) in program.threads.iter().zip(threads).enumerate() {
         let outgoing: Vec<(ThreadId, TransitionId)> =
             code.outgoing(state.location).map(|(transition, _)| (ThreadId(number), transition)).collect();
-        let is_local = |&(_, transition): &(ThreadId, TransitionId)| {
-            code.transitions[transition.0].instruction.is_local()
-        };
+        let is_local =
+            |&(_, transition): &(ThreadId, TransitionId)| code.transitions[transition.0].instruction.is_local();
         if outgoing.iter().all(is_local) {
             local.push(actions_of(program, &outgoing).collect());
         } else {
@@ -235,10 +229,7 @@ fn steps(program: &Program, threads: &[GraphThread]) -> (Vec<Vec<Action>>, Vec<(
 }
 
 /// A havoc is one step for every value, a compare-exchange that may fail spuriously two.
-fn actions_of<'p>(
-    program: &'p Program,
-    steps: &'p [(ThreadId, TransitionId)],
-) -> impl Iterator<Item = Action> + 'p {
+fn actions_of<'p>(program: &'p Program, steps: &'p [(ThreadId, TransitionId)]) -> impl Iterator<Item = Action> + 'p {
     steps.iter().flat_map(|&(thread, transition)| {
         let choices = match program.threads[thread.0].transitions[transition.0].instruction {
             Instruction::Havoc { lo, hi, .. } => lo..=hi,

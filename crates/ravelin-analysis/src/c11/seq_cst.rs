@@ -51,8 +51,7 @@ impl<'a> C11Inquiry<'a> {
             // They find a part of what there is.
             let (found, rejected) = self.search_weaker(Until::FirstFinding, &mut |_| Ok(None))?;
             debug_assert!(found.is_none());
-            self.answer.basis =
-                if rejected { Some(SeqCstBasis::ReadingOnly) } else { self.proved() };
+            self.answer.basis = if rejected { Some(SeqCstBasis::ReadingOnly) } else { self.proved() };
         }
         Ok(())
     }

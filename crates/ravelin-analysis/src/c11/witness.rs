@@ -98,8 +98,7 @@ pub(super) fn race(
     let mut graphs = grown.extensions(found.thread, found.transition);
     graphs.retain(|graph| rc20_consistent(graph, reading));
     graphs.sort_by_key(|graph| !sc_consistent(graph));
-    let Some((graph, (first, second))) =
-        graphs.into_iter().find_map(|graph| racing(&graph).map(|pair| (graph, pair)))
+    let Some((graph, (first, second))) = graphs.into_iter().find_map(|graph| racing(&graph).map(|pair| (graph, pair)))
     else {
         return Ok(None);
     };

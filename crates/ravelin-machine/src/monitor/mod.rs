@@ -108,8 +108,11 @@ impl<'a, const N: usize> Monitor<'a, N> {
         let marks = by_access(machine, &plan, |thread, cell, atomic, writes| plan.mark(cell, thread, atomic, writes));
         let conflicts =
             by_access(machine, &plan, |thread, cell, atomic, writes| plan.conflicts(cell, thread, atomic, writes));
-        let symmetry =
-            if settings.symmetry { MonitorSymmetry::find(machine, &plan, &rows, taints.as_ref()) } else { MonitorSymmetry::default() };
+        let symmetry = if settings.symmetry {
+            MonitorSymmetry::find(machine, &plan, &rows, taints.as_ref())
+        } else {
+            MonitorSymmetry::default()
+        };
         let facts = Columns::first(plan.facts.len());
         let own = plan.cells.iter().map(|cell| cell.facts.iter().copied().collect()).collect();
         let races = settings.races;

@@ -158,12 +158,7 @@ struct LiveCells<const N: usize> {
 }
 
 impl<const N: usize> Rows<N> {
-    pub fn new(
-        machine: &Machine,
-        plan: &MonitorPlan,
-        first_word: usize,
-        watch: &Watch,
-    ) -> Result<Rows<N>, Limit> {
+    pub fn new(machine: &Machine, plan: &MonitorPlan, first_word: usize, watch: &Watch) -> Result<Rows<N>, Limit> {
         let (threads, cells) = (machine.threads.len(), plan.cells.len());
         let mut packer = Packer::behind(first_word);
         let columns = plan.columns();

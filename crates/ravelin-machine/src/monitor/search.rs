@@ -115,14 +115,18 @@ pub fn monitor_for(
         }
         let until = options.until;
         let searched = match plan.columns().div_ceil(64) {
-            words if words <= WIDTHS[0] => search::<{ WIDTHS[0] }>(&machine, plan, settings, &goals, &watch, until, accept),
-            words if words <= WIDTHS[1] => search::<{ WIDTHS[1] }>(&machine, plan, settings, &goals, &watch, until, accept),
+            words if words <= WIDTHS[0] => {
+                search::<{ WIDTHS[0] }>(&machine, plan, settings, &goals, &watch, until, accept)
+            }
+            words if words <= WIDTHS[1] => {
+                search::<{ WIDTHS[1] }>(&machine, plan, settings, &goals, &watch, until, accept)
+            }
             _ => search::<{ WIDTHS[2] }>(&machine, plan, settings, &goals, &watch, until, accept),
         };
         Ok(match searched? {
             MonitorAttempt::Done(search) => {
                 let limit = search.limit.map(|limit| options.budget.limits.as_given(limit));
-                GrowthAttempt::Done(MonitorSearch { limit, ..search })
+                GrowthAttempt::Done(MonitorSearch { limit, ..*search })
             }
             MonitorAttempt::Outgrown(outgrown) => GrowthAttempt::Outgrown(Box::new(machine), outgrown),
         })
@@ -130,7 +134,7 @@ pub fn monitor_for(
 }
 
 enum MonitorAttempt {
-    Done(MonitorSearch),
+    Done(Box<MonitorSearch>),
     Outgrown(Overflow),
 }
 
@@ -179,7 +183,7 @@ fn search<const N: usize>(
     }
     let irrelevant = monitor.taints.as_ref().map(Taints::ignored).unwrap_or_default();
     let statistics = space.statistics;
-    Ok(MonitorAttempt::Done(MonitorSearch { found, rejected, irrelevant, limit, statistics }))
+    Ok(MonitorAttempt::Done(Box::new(MonitorSearch { found, rejected, irrelevant, limit, statistics })))
 }
 
 fn machine_settings() -> Settings {
@@ -195,6 +199,14 @@ pub(crate) struct MonitorScratch {
     links: Vec<MonitorLink>,
     next: Vec<u64>,
     accesses: AccessLog,
+}
+
+/// A report in the state at the end of a path: the step that it is about, and the actions before it.
+struct ReportedStep {
+    number: u32,
+    thread: usize,
+    step: usize,
+    actions: Vec<(Action, bool)>,
 }
 
 /// How an intermediate state was reached, and whether to store it.
@@ -421,22 +433,23 @@ impl<const N: usize> Monitor<'_, N> {
         }
         // A report about a representative may apply to another thread in the run itself, which has the same steps.
         let (kind, wanted) = (MonitorFindingKind::of(number), self.step_of(number));
-        let mut shown: Option<(u32, ThreadId, TransitionId, Vec<(Action, bool)>)> = None;
+        let mut shown: Option<ReportedStep> = None;
         for thread in threads {
             let report = |reported: u32, scratch: &MonitorScratch, node: Option<usize>| {
                 let step = reported as usize / MonitorFindingKind::ALL.len() - self.steps_before(thread);
                 let is_kind = MonitorFindingKind::of(reported) == kind;
-                let is_better = shown.as_ref().is_none_or(|(known, ..)| *known != number);
+                let is_better = shown.as_ref().is_none_or(|shown| shown.number != number);
                 if is_kind && is_better && (reported == number || shown.is_none() && step == wanted) {
                     let actions = node.map(|node| scratch.actions(thread, node)).unwrap_or_default();
-                    shown = Some((reported, ThreadId(thread), TransitionId(step), actions));
+                    shown = Some(ReportedStep { number: reported, thread, step, actions });
                 }
             };
             let outgrown = |_| UnreadablePath { step: path.len() };
             self.expand_thread(thread, &state, &mut scratch, |_, _, _| {}, report).map_err(outgrown)?;
         }
-        let (_, thread, transition, actions) = shown.ok_or(UnreadablePath { step: path.len() })?;
+        let ReportedStep { thread, step, actions, .. } = shown.ok_or(UnreadablePath { step: path.len() })?;
         extend(&mut run, actions);
+        let (thread, transition) = (ThreadId(thread), TransitionId(step));
         Ok(MonitorFinding { run, thread, transition, kind, irrelevant })
     }
 

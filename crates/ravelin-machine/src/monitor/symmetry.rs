@@ -39,7 +39,9 @@ impl MonitorSymmetry {
             for second in first + 1..threads.len() {
                 let theirs = self::parts(machine, rows, taints, second);
                 let fits = theirs.len() == parts.len() && theirs.iter().zip(&parts).all(|(a, b)| a.mask == b.mask);
-                if fits && are_identical(&threads[first], &threads[second]) && lows(first).eq(lows(second)) {
+                let alike = taints.is_none_or(|taints| taints.are_alike(first, second));
+                let fits = fits && alike && lows(first).eq(lows(second));
+                if fits && are_identical(&threads[first], &threads[second]) {
                     grouped[second] = true;
                     group.push(theirs);
                 }
@@ -67,18 +69,14 @@ impl MonitorSymmetry {
 }
 
 /// Everything in a state that belongs to a thread.
-fn parts<const N: usize>(
-    machine: &Machine,
-    rows: &Rows<N>,
-    taints: Option<&Taints>,
-    thread: usize,
-) -> Vec<BitRange> {
+fn parts<const N: usize>(machine: &Machine, rows: &Rows<N>, taints: Option<&Taints>, thread: usize) -> Vec<BitRange> {
     let layout = &machine.layout;
     let fields = std::iter::once(&layout.locations[thread]).chain(&layout.registers[thread]);
     let fields = fields.map(|field| BitRange { word: field.word, shift: field.shift, mask: field.mask });
     let views = [Some(rows.cur[thread]), rows.acq[thread], Some(rows.rel[thread])];
     let of_views = views.into_iter().flatten().flat_map(|view| [view.known, view.fenced]);
-    let rows = [rows.thread_sc[thread], rows.thread_chain[thread]].into_iter().chain(of_views).flat_map(|row| row.spots());
+    let rows =
+        [rows.thread_sc[thread], rows.thread_chain[thread]].into_iter().chain(of_views).flat_map(|row| row.spots());
     let tainted = taints.into_iter().flat_map(|taints| taints.bits(thread));
     fields.chain(rows).chain(tainted).filter(|spot| spot.mask != 0).collect()
 }

@@ -87,8 +87,11 @@ impl Taints {
                     was_ignored: AtomicBool::new(false),
                 });
             }
-            let can_be: Vec<usize> =
-                steps.iter().filter(|step| step.ignorable || step.copies).flat_map(|step| step.writes.clone()).collect();
+            let can_be: Vec<usize> = steps
+                .iter()
+                .filter(|step| step.ignorable || step.copies)
+                .flat_map(|step| step.writes.clone())
+                .collect();
             let mut bit = |register: usize| can_be.contains(&register).then(|| BitRange::new(packer, 1));
             threads.push(ThreadTaints {
                 bits: (0..thread.registers.len()).map(&mut bit).collect(),
@@ -105,6 +108,12 @@ impl Taints {
     /// The bits of a thread.
     pub fn bits(&self, thread: usize) -> impl Iterator<Item = BitRange> + '_ {
         self.0[thread].bits.iter().flatten().copied()
+    }
+
+    /// Goals see the same registers of two threads, which run the same code.
+    pub fn are_alike(&self, one: usize, other: usize) -> bool {
+        let (one, other) = (&self.0[one], &self.0[other]);
+        one.watched == other.watched && one.observed == other.observed
     }
 
     /// A step that may be stale is a load whose value need not matter.
