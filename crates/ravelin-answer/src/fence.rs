@@ -60,22 +60,19 @@ pub struct Fences {
 }
 
 impl Fences {
-    /// What a set makes of the program, and its cost. Where existing fences and orders were optional, the cost of these is said as well.
+    /// What a set makes of the program, and its cost. If it only weakens existing fences and orders, the cost of these is
+    /// included.
     pub fn achieved(&self, set: &FenceSet) -> (String, String) {
         let quality = self.purpose.quality();
-        match self.written.filter(|_| !self.wrong_as_written) {
+        match self.written.filter(|_| !set.adds()) {
             Some(written) if set.cost < written => {
                 (format!("{quality} with weaker orders or fences"), format!("cost {} instead of {written}", set.cost))
             }
-            Some(written) if set.cost == written => {
-                (format!("{quality}, and nothing can be weaker"), format!("cost {written}"))
-            }
-            _ => {
-                let (noun, make) = match set.fences {
-                    1 => (set.noun().to_owned(), "makes"),
-                    _ => (format!("{}s", set.noun()), "make"),
-                };
-                (format!("{} {noun} {make} it {quality}", set.fences), format!("cost {}", set.cost))
+            Some(written) => (format!("{quality}, and nothing can be weaker"), format!("cost {written}")),
+            None => {
+                let (plural, make) = if set.fences == 1 { ("", "makes") } else { ("s", "make") };
+                let word = format!("{} {}{plural} {make} it {quality}", set.fences, set.noun());
+                (word, format!("cost {}", set.cost))
             }
         }
     }
@@ -167,6 +164,15 @@ impl FenceSet {
         } else {
             "fence"
         }
+    }
+}
+
+impl FenceSet {
+    /// Whether something is inserted or becomes stronger.
+    pub fn adds(&self) -> bool {
+        let is_more =
+            |kind: ChangeKind| kind.is_insertion() || matches!(kind, ChangeKind::Strengthen | ChangeKind::LockStore);
+        self.changes.iter().filter_map(|change| change.change).any(is_more)
     }
 }
 

@@ -67,7 +67,11 @@ fn every_language_with_orders_is_relaxed_in_itself() {
                 .replace("atomic_load(y)", "atomic_load_explicit(y, memory_order_acquire)")
                 .replace("(x, memory_order_acquire)", "(x, memory_order_relaxed)"),
         ),
-        ("mp.tpl", tpl, tpl.replace("x.store(1, rel); fence;", "x.store(1, rlx);").replace("x.load(acq)", "x.load(rlx)")),
+        (
+            "mp.tpl",
+            tpl,
+            tpl.replace("x.store(1, rel); fence;", "x.store(1, rlx);").replace("x.load(acq)", "x.load(rlx)"),
+        ),
     ];
     for (name, before, expected) in cases {
         let file = scratch.write(name, before);
@@ -105,7 +109,10 @@ fn programs_without_orders_stay_as_they_are() {
     // x86 has no orders, and its fences can go.
     let x86 = scratch.write("alone.litmus", "X86 alone\n{}\nP0;\nMOV [x],$1;\nMFENCE;\nMOV EAX,[y];\nexists (x=1)\n");
     let answer = json(&["relax", &x86]);
-    assert_eq!((&answer["outcome"], &answer["superfluous"][0]["change"]), (&"not_needed".into(), &"remove fence".into()));
+    assert_eq!(
+        (&answer["outcome"], &answer["superfluous"][0]["change"]),
+        (&"not_needed".into(), &"remove fence".into())
+    );
 }
 
 #[test]
@@ -129,7 +136,7 @@ fn hostile_programs_get_an_answer_or_a_message() {
         ("static x: i64 = any; static y; thread p[2] { x.store(1); let r = y.load(); y.store(1); r = x.load(); }", 2),
     ]);
     for (text, expected) in &cases {
-        for options in [&["--diff"][..], &["--for", "safety", "--all"], &["--model", "pso", "--explain"]] {
+        for options in [&["--diff"][..], &["--for", "safety", "--all"], &["--model", "tso", "--explain"]] {
             let output = on_text(text, &[&["relax"], options].concat());
             let start: String = text.chars().take(60).collect();
             assert_eq!(code(&output), *expected, "{options:?} on {start}: {output:?}");
@@ -143,7 +150,13 @@ fn hostile_programs_get_an_answer_or_a_message() {
 fn large_programs_end_in_time() {
     let thread = |number: usize| {
         let steps: String = (0..60)
-            .map(|step| format!("  a[{}].fetch_add(1, seq_cst); let r{step} = a[{}].load(seq_cst);\n", step % 7, (step + number) % 7))
+            .map(|step| {
+                format!(
+                    "  a[{}].fetch_add(1, seq_cst); let r{step} = a[{}].load(seq_cst);\n",
+                    step % 7,
+                    (step + number) % 7
+                )
+            })
             .collect();
         format!("thread t{number} {{\n{steps}}}\n")
     };

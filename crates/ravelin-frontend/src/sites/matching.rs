@@ -44,6 +44,9 @@ pub struct ProgramMismatch {
     pub suspects: Vec<usize>,
 }
 
+/// What became of an access that was changed, by its number.
+pub type Rewriting<'a> = dyn Fn(usize, &Instruction) -> Instruction + 'a;
+
 /// How the changed program came about.
 pub struct TextChanges<'a> {
     /// The place of a fence, by where it is written.
@@ -51,7 +54,7 @@ pub struct TextChanges<'a> {
     /// The accesses that were changed, by where they start in the original.
     pub accesses: &'a HashMap<u32, usize>,
     /// What each of them became. Without, they are stores that were turned into exchanges.
-    pub rewritten: Option<&'a dyn Fn(usize, &Instruction) -> Instruction>,
+    pub rewritten: Option<&'a Rewriting<'a>>,
 }
 
 pub fn compare(

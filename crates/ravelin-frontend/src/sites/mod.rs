@@ -37,7 +37,7 @@ mod trencher;
 use crate::{Language, parse};
 use edit::{EditPiece, EditPlace, FenceCell, OwnedPiece, write};
 use litmus_x86::X86Table;
-use matching::{ProgramMatch, ProgramMismatch, TextChanges, compare};
+use matching::{ProgramMatch, ProgramMismatch, Rewriting, TextChanges, compare};
 use orders::OrderedAccess;
 use ravelin_program::{
     Change, Copies, FenceStrength, Instruction, Lowering, Order, OrderSlot, Program, Site, Source, Span, ThreadId,
@@ -514,7 +514,7 @@ impl Finder<'_> {
         &self,
         places: &[(usize, &EditPlace)],
         accesses: &HashMap<u32, usize>,
-        rewritten: Option<&dyn Fn(usize, &Instruction) -> Instruction>,
+        rewritten: Option<&Rewriting<'_>>,
     ) -> Result<ProgramMatch, ProgramMismatch> {
         let pieces = pieces(&self.source.text, self.outline.table.as_ref(), places, &[]);
         let written = write(&self.source.text, pieces, |_| &self.outline.words.full);

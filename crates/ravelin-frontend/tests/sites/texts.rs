@@ -619,7 +619,35 @@ P0 (atomic_int* x, atomic_int* y, int* z) {
 }
 exists (x=1)
 ";
-    claim_weaker(text, Language::Litmus, expect![[""]], expect![[""]]);
+    claim_weaker(
+        text,
+        Language::Litmus,
+        expect![[r#"
+        C orders
+        {}
+        P0 (atomic_int* x, atomic_int* y, int* z) {
+          int r = atomic_load_explicit(x, memory_order_relaxed);
+          atomic_store_explicit(y, (atomic_load_explicit(x, memory_order_relaxed)) + 1, memory_order_relaxed);
+          r = atomic_fetch_add_explicit(x, 1, memory_order_relaxed);
+          if (atomic_compare_exchange_strong_explicit(x, z, 1, memory_order_relaxed, memory_order_relaxed) || *z) atomic_store_explicit(x, 1, memory_order_relaxed);
+          if (atomic_compare_exchange_weak_explicit(x, z, (2), memory_order_relaxed, memory_order_relaxed)) ;
+        }
+        exists (x=1)
+    "#]],
+        expect![[r#"
+        C orders
+        {}
+        P0 (atomic_int* x, atomic_int* y, int* z) {
+          int r = atomic_load_explicit(x, memory_order_acquire);
+          atomic_store_explicit(y, (atomic_load_explicit(x, memory_order_acquire)) + 1, memory_order_relaxed);
+          r = atomic_fetch_add_explicit(x, 1, memory_order_acquire);
+          if (atomic_compare_exchange_strong_explicit(x, z, 1, memory_order_acquire, memory_order_acquire) || *z) atomic_store_explicit(x, 1, memory_order_relaxed);
+          atomic_thread_fence(memory_order_acquire);
+          if (atomic_compare_exchange_weak_explicit(x, z, (2), memory_order_acquire, memory_order_acquire)) atomic_thread_fence(memory_order_acquire);
+        }
+        exists (x=1)
+    "#]],
+    );
 }
 
 #[test]

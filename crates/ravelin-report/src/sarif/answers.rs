@@ -439,11 +439,11 @@ fn found(answer: &Fences, quality: &str) -> ResultDraft {
         return ResultDraft::new("fences", ResultKind::Fail, Some(answer.model), quality.to_owned());
     };
     let message = match answer.written {
-        Some(_) => {
+        Some(_) if !set.adds() => {
             let (word, cost) = answer.achieved(set);
             format!("{word} ({cost}, proved minimal)")
         }
-        None => format!(
+        _ => format!(
             "{} {} it {quality} (cost {}, proved minimal)",
             set.fences,
             if set.fences == 1 { "change makes" } else { "changes make" },

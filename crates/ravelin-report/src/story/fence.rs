@@ -44,7 +44,7 @@ pub fn fences(answer: &answer::Fences) -> Story {
             let number = counted(first.fences as u64, first.noun());
             let make = if first.fences == 1 { "makes" } else { "make" };
             match answer.written {
-                Some(written) if first.cost <= written && !answer.wrong_as_written => {
+                Some(_) if !first.adds() => {
                     let (word, cost) = answer.achieved(first);
                     let sentence = format!("{file} {under} {model}: {word}, {cost}, and nothing cheaper does.");
                     (Verdict::Holds, word, sentence)
