@@ -48,8 +48,8 @@ pub use measure::{Limit, Statistics};
 pub use place::SourcePlace;
 pub use reach::{ReachEffort, Reachability, RunWitness, Simulation};
 pub use robust::{
-    C11Race, C11Robustness, C11Witness, Property, Remedy, RobustEffort, Robustness, Strengthen, TriangularRace,
-    TriangularRaces, WaitingLoop,
+    C11Race, C11Robustness, C11Witness, KeptLoop, Property, Remedy, RobustEffort, Robustness, Strengthen,
+    TriangularRace, TriangularRaces, WaitingLoop,
 };
 pub use run::{
     AccessStorage, BufferEntry, CellValue, InitialState, InitialThread, RegisterValue, RunStep, RunStepKind, StepAccess,

@@ -232,7 +232,12 @@ mod tests {
         for (from, to) in [(Relaxed, Some(Acquire)), (Acquire, None), (SeqCst, None), (NonAtomic, None)] {
             let load = |order| Instruction::Load { reg: RegId(0), address: address.clone(), order };
             assert_eq!(strengthened(&load(from)), to.map(load));
-            let wait = |order| Instruction::Wait { address: address.clone(), condition: WaitCondition::equals(1.into()), order, old: None };
+            let wait = |order| Instruction::Wait {
+                address: address.clone(),
+                condition: WaitCondition::equals(1.into()),
+                order,
+                old: None,
+            };
             assert_eq!(strengthened(&wait(from)), to.map(wait));
         }
         for (from, to) in [(Relaxed, Some(Release)), (Release, None), (SeqCst, None), (NonAtomic, None)] {

@@ -177,7 +177,7 @@ pub fn c11_robustness(answer: &C11Robustness) -> Story {
         ));
     }
     if !answer.waiting_loops.is_empty() {
-        let loops = answer.waiting_loops.iter().map(|WaitingLoop { thread, line, became }| {
+        let loops = answer.waiting_loops.iter().map(|WaitingLoop { thread, line, became, .. }| {
             let line = line.map(|line| format!(" on line {line}")).unwrap_or_default();
             format!("of {thread}{line} (`{became}`)")
         });
