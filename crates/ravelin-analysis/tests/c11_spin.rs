@@ -32,9 +32,10 @@ const LOOPS: &[(&str, &[&str])] = &[
     ("while x.load() % 2 == 1 {}", &["wait(x % 2 != 1)"]),
     ("while x.load() != 1 {} while x.load() != 2 {}", &["wait(x == 1)", "wait(x == 2)"]),
     ("loop { while x.load() != 1 {} let r = y.load(); }", &["wait(x == 1)", "kept: it never ends"]),
-    ("loop { let r = x.load(); if r == 1 { n = 1; break; } if r == 2 { n = 2; break; } } y.store(n);", &[
-        "wait(x == 1) or wait(x != 1 && x == 2)",
-    ]),
+    (
+        "loop { let r = x.load(); if r == 1 { n = 1; break; } if r == 2 { n = 2; break; } } y.store(n);",
+        &["wait(x == 1) or wait(x != 1 && x == 2)"],
+    ),
     ("while n < 3 && x.load() == 1 {}", &["wait(n < 3 && x != 1)"]),
     ("while { fence(); x.load() == 1 } {}", &["wait(x != 1)"]),
     // Cells that no other thread writes.
@@ -45,26 +46,33 @@ const LOOPS: &[(&str, &[&str])] = &[
     ("while x.compare_exchange_weak(0, 1, acquire).is_err() {}", &["x.bcas(0, 1, acquire)"]),
     ("while x.compare_exchange(0, 1) != 0 {}", &["x.bcas(0, 1)"]),
     ("while x.compare_exchange(n, 1) != n {}", &["x.bcas(n, 1)"]),
-    ("loop { while x.load() == 1 {} if x.compare_exchange(0, 1, acquire).is_ok() { break; } }", &[
-        "wait(x != 1)",
-        "x.bcas(0, 1, acquire)",
-    ]),
-    ("loop { let old = x.load(); if x.compare_exchange(old, old + 1, release).is_ok() { break; } }", &[
-        "x.fetch_add(1, release)",
-    ]),
-    ("let old = x.load(); loop { let (seen, ok) = x.compare_exchange_weak(old, old | 4); if ok { break; } old = seen; } y.store(old);", &[
-        "old = x.fetch_or(4)",
-    ]),
-    ("let old = x.load(); loop { let (seen, ok) = x.compare_exchange(old, n); if ok { break; } old = seen; }", &["x.swap(n)"]),
-    ("loop { let old = b.load(); if b.compare_exchange(old, 1 - old).is_ok() { break; } }", &[
-        "b.bcas(0, 1 - 0) or b.bcas(1, 1 - 1)",
-    ]),
+    (
+        "loop { while x.load() == 1 {} if x.compare_exchange(0, 1, acquire).is_ok() { break; } }",
+        &["wait(x != 1)", "x.bcas(0, 1, acquire)"],
+    ),
+    (
+        "loop { let old = x.load(); if x.compare_exchange(old, old + 1, release).is_ok() { break; } }",
+        &["x.fetch_add(1, release)"],
+    ),
+    (
+        "let old = x.load(); loop { let (seen, ok) = x.compare_exchange_weak(old, old | 4); if ok { break; } old = seen; } y.store(old);",
+        &["old = x.fetch_or(4)"],
+    ),
+    (
+        "let old = x.load(); loop { let (seen, ok) = x.compare_exchange(old, n); if ok { break; } old = seen; }",
+        &["x.swap(n)"],
+    ),
+    (
+        "loop { let old = b.load(); if b.compare_exchange(old, 1 - old).is_ok() { break; } }",
+        &["b.bcas(0, 1 - 0) or b.bcas(1, 1 - 1)"],
+    ),
     // Rows of loads.
     ("while x.load() == 1 || y.load() == 1 {}", &["wait(x != 1)", "wait(x != 1); wait(y != 1)"]),
     ("while x.load() == 1 && y.load() == 1 {}", &["wait(x != 1) or wait(y != 1) (weaker)"]),
     // These do more than wait.
-    ("while x.load() != 1 { n = n + 1; } y.store(n);", &["kept: `n + 1` may fault in a failed attempt"]),
+    ("while x.load() != 1 { n = n + 1; } y.store(n);", &["kept: what a failed attempt leaves in `n` is used"]),
     ("while x.load() != 1 { n = 1 - n; } y.store(n);", &["kept: what a failed attempt leaves in `n` is used"]),
+    ("let m; loop { m = 7 / x.load(); if m == 7 { break; } }", &["kept: `7 / x` may fault in a failed attempt"]),
     ("while x.load() != 1 { y.store(1); }", &["kept: the loop stores to `y`"]),
     ("while x.swap(1) != 0 {}", &["kept: the loop stores to `x`"]),
     ("while x.load() != y.load() {}", &["kept: it reads 2 cells that other threads write: `x`, `y`"]),
@@ -72,15 +80,18 @@ const LOOPS: &[(&str, &[&str])] = &[
     ("while na.load() != 3 {}", &["kept: `na` is accessed non-atomically too, so a failed attempt may be a data race"]),
     ("while a[x.load()].load() != 1 {}", &["kept: which cell `a[$1]` is depends on what the loop reads"]),
     ("let i; while i == 0 { i = x.load(); assert(i != 2); }", &["kept: the loop has an assertion"]),
-    ("loop { let old = x.load(acquire); if x.compare_exchange(old, old + 1, relaxed).is_ok() { break; } }", &[
-        "kept: the load of `x` before the compare-exchange is stronger than the compare-exchange",
-    ]),
-    ("loop { let old = x.load(); if x.compare_exchange(old, 2 * old).is_ok() { break; } }", &[
-        "kept: no instruction computes the new value of `x` in one step",
-    ]),
-    ("loop { let old = x.load(); y.store(old); if x.compare_exchange(old, 1).is_ok() { break; } }", &[
-        "kept: the loop stores to `y`",
-    ]),
+    (
+        "loop { let old = x.load(acquire); if x.compare_exchange(old, old + 1, relaxed).is_ok() { break; } }",
+        &["kept: the load of `x` before the compare-exchange is stronger than the compare-exchange"],
+    ),
+    (
+        "loop { let old = x.load(); if x.compare_exchange(old, 2 * old).is_ok() { break; } }",
+        &["kept: no instruction computes the new value of `x` in one step"],
+    ),
+    (
+        "loop { let old = x.load(); y.store(old); if x.compare_exchange(old, 1).is_ok() { break; } }",
+        &["kept: the loop stores to `y`"],
+    ),
     ("loop { let r = x.load(); @inside; if r == 1 { break; } }", &["kept: the label `@inside` stands inside"]),
     ("if x.load() != 1 { y.store(1); }", &[]),
 ];
@@ -122,8 +133,7 @@ thread q { x.store(1); y.store(2); }";
     let (_, loops) = with_waits(&program(text), &Watch::unlimited()).expect("no limit");
     let lines: Vec<(usize, String)> =
         loops.iter().map(|found| (found.position.map_or(0, |position| position.line), told(found))).collect();
-    let expected =
-        [(5, "wait(x == 1)"), (5, "kept: the loop stores to `y`"), (7, "kept: the loop stores to `x`")];
+    let expected = [(5, "wait(x == 1)"), (5, "kept: the loop stores to `y`"), (7, "kept: the loop stores to `x`")];
     assert_eq!(lines, expected.map(|(line, what)| (line, what.to_owned())));
 }
 

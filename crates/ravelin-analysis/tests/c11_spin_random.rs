@@ -69,7 +69,9 @@ impl Stream {
 /// Two threads of a few accesses and a loop each, sometimes with a third that only writes.
 fn text(seed: u64) -> String {
     let mut stream = Stream(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
-    let mut text = String::from("static x: wrapping 0..4; static y: wrapping 0..4; static o0: wrapping 0..4; static o1: wrapping 0..4;\n");
+    let mut text = String::from(
+        "static x: wrapping 0..4; static y: wrapping 0..4; static o0: wrapping 0..4; static o1: wrapping 0..4;\n",
+    );
     let mut goals = String::new();
     let threads = 2 + usize::from(stream.below(4) == 0);
     for thread in 0..threads {
@@ -241,19 +243,16 @@ fn disagreement(program: &Program) -> Result<Vec<SpinLoop>, String> {
     }
     let weaker = all.iter().filter_map(SpinLoop::rewrite).any(|rewrite| rewrite.weaker);
     let told: Vec<&SpinOutcome> = loops.iter().map(|found| &found.outcome).collect();
-    if let (Some(loops), Some(waits)) = (
-        graph_ends(program, &unrolled(program, FAILURES)),
-        graph_ends(program, &unrolled(&exact, FAILURES)),
-    ) && loops != waits
+    if let (Some(loops), Some(waits)) =
+        (graph_ends(program, &unrolled(program, FAILURES)), graph_ends(program, &unrolled(&exact, FAILURES)))
+        && loops != waits
     {
         let (lost, invented) = (loops.difference(&waits).next(), waits.difference(&loops).next());
         return Err(format!("rc20: lost {lost:?}, invented {invented:?} with {told:?}"));
     }
     if weaker
-        && let (Some(loops), Some(waits)) = (
-            graph_ends(program, &unrolled(program, FAILURES)),
-            graph_ends(program, &unrolled(&waiting, FAILURES)),
-        )
+        && let (Some(loops), Some(waits)) =
+            (graph_ends(program, &unrolled(program, FAILURES)), graph_ends(program, &unrolled(&waiting, FAILURES)))
         && let Some(lost) = loops.difference(&waits).next()
     {
         return Err(format!("rc20, weaker: lost {lost:?}"));

@@ -51,7 +51,7 @@ pub use measure::{Limit, Statistics};
 pub use place::SourcePlace;
 pub use reach::{ReachEffort, Reachability, RunWitness, Simulation};
 pub use robust::{
-    C11Race, C11Robustness, C11Witness, Property, Remedy, RobustEffort, Robustness, SeqCstBasis, Strengthen,
+    C11Race, C11Robustness, C11Witness, KeptLoop, Property, Remedy, RobustEffort, Robustness, SeqCstBasis, Strengthen,
     TriangularRace, TriangularRaces, WaitingLoop,
 };
 pub use run::{

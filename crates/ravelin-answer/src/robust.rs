@@ -194,6 +194,9 @@ pub struct C11Robustness {
     pub race: Option<Box<C11Race>>,
     /// Loops that only wait.
     pub waiting_loops: Vec<WaitingLoop>,
+    /// The other loops.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept_loops: Vec<KeptLoop>,
     /// They were rewritten to instructions that wait.
     pub rewritten: bool,
     /// What ended the search early.
@@ -280,8 +283,26 @@ pub struct WaitingLoop {
     pub thread: String,
     /// Its line.
     pub line: Option<usize>,
-    /// The instruction that waits.
+    /// The instructions that wait: one after the other with `;` between, side by side with `or` between.
     pub became: String,
+    /// They allow more than the loop does, though not under sc: they were used only if the program is robust with them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub weaker: bool,
+    /// A goal mentions a register or a location that only the loop's attempts have.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub seen_by_goals: bool,
+}
+
+/// A loop that does more than wait.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KeptLoop {
+    /// Its thread.
+    pub thread: String,
+    /// Its line.
+    pub line: Option<usize>,
+    /// Why no instruction that waits can replace it.
+    pub reason: String,
 }
 
 /// A graph that the model allows and SC does not.

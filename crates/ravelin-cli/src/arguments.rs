@@ -215,6 +215,9 @@ pub struct Fence {
     /// ra and rc20: assume that there are no data races
     #[arg(long)]
     pub no_races: bool,
+    /// ra and rc20: rewrite loops that only wait, as in `ravelin check`
+    #[arg(long, conflicts_with = "expect")]
+    pub auto_wait: bool,
     /// The repair: `fence` inserts fences, `rmw` turns stores into locked exchanges
     #[arg(long, default_value = "fence", value_name = "REPAIR", conflicts_with = "expect", value_parser = named(&[RepairKind::Fence, RepairKind::Rmw], RepairKind::name))]
     pub repair: RepairKind,

@@ -71,6 +71,12 @@ fn refuse(arguments: &Fence, models: &[Model]) -> anyhow::Result<()> {
             bail!("triangular races are about tso; omit --model");
         }
     }
+    if arguments.auto_wait && arguments.purpose == FencePurpose::Safety {
+        bail!("--auto-wait is for --for robustness; omit --auto-wait or --for safety");
+    }
+    if arguments.auto_wait && arguments.minimise {
+        bail!("which loops --auto-wait rewrites depends on their orders; omit --auto-wait or --minimise");
+    }
     if arguments.repair == RepairKind::Rmw {
         if arguments.minimise {
             bail!("--minimise is about fences; omit --repair rmw");
@@ -132,6 +138,7 @@ fn answer(
         .apart(arguments.apart)
         .seq_cst(arguments.seq_cst.unwrap_or_default())
         .races(!arguments.no_races)
+        .auto_wait(arguments.auto_wait)
         .explain(arguments.explain)
         .budget(subject.budget);
     if let Some((strong, weak)) = arguments.weights {

@@ -69,6 +69,7 @@ pub struct Relax {
 
 pub fn run(arguments: &Relax) -> anyhow::Result<Exit> {
     let fence = Fence {
+        auto_wait: false,
         inputs: arguments.inputs.clone(),
         models: arguments.models.clone(),
         purpose: arguments.purpose,

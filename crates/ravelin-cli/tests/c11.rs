@@ -111,6 +111,26 @@ fn loops_that_only_wait_are_recognised() {
     assert_eq!(exit, 1, "{shown}");
     assert!(shown.contains("in a loop that only waits"), "{shown}");
     assert_eq!(said(spin, &["check", "--model", "rc20", "--auto-wait"]).0, 0);
+    // A failed attempt may race, and a loop that stores does not only wait.
+    let race = "static x; static y;\nthread p { while x.load() != 3 {} }\nthread q { x.write(1); while y.load() == 1 { y.store(0); } }";
+    let (exit, shown) = said(race, &["check", "--model", "rc20", "--auto-wait"]);
+    assert!(exit == 1 && shown.contains("data race"), "{shown}");
+    assert!(shown.contains("line 2: not taken: `x` is accessed non-atomically too"), "{shown}");
+    assert!(shown.contains("line 3: not taken: the loop stores to `y`"), "{shown}");
+}
+
+/// With the loops that wait as they are, every load of them would be repaired.
+#[test]
+fn fences_are_found_with_waiting_loops_rewritten() {
+    let spin = "static x; static y; static d;\nthread p { d.store(1); x.store(1); while y.load() != 1 {} }\nthread q { y.store(1); while x.load() == 0 {} let r = d.load(); }";
+    let (exit, shown) = said(spin, &["fence", "--model", "rc20", "--auto-wait", "--diff"]);
+    assert_eq!(exit, 0, "{shown}");
+    assert!(shown.contains("2 changes") && shown.contains("while x.load(acquire) == 0"), "{shown}");
+    assert!(shown.contains("robust, with its loops that only wait rewritten"), "{shown}");
+    let (exit, shown) = said(spin, &["fence", "--model", "rc20", "--diff"]);
+    assert!(exit == 0 && shown.contains("fence()"), "{shown}");
+    let (exit, shown) = said(spin, &["fence", "--model", "rc20", "--auto-wait", "--for", "safety"]);
+    assert!(exit == 2 && shown.contains("--auto-wait is for --for robustness"), "{shown}");
 }
 
 #[test]

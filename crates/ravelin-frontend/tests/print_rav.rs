@@ -101,7 +101,12 @@ fn every_instruction_comes_back() {
         thread.push(Instruction::Wait { address: place.clone(), condition, order, old });
         for op in BinaryOp::ALL {
             let left = Expr::binary(op, Expr::Atom(WaitAtom::Read), Expr::Atom(WaitAtom::Register(s)));
-            let wrapped = Expr::binary_in(Arithmetic::Wrapping(Domain::new(0, 255, Escape::Wrap)), BinaryOp::Add, left.clone(), Expr::Const(-1));
+            let wrapped = Expr::binary_in(
+                Arithmetic::Wrapping(Domain::new(0, 255, Escape::Wrap)),
+                BinaryOp::Add,
+                left.clone(),
+                Expr::Const(-1),
+            );
             for expr in [left.clone(), left.not(), wrapped] {
                 let condition = WaitCondition::new(expr);
                 thread.push(Instruction::Wait { address: cell.clone(), condition, order, old });

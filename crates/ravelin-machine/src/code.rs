@@ -38,7 +38,10 @@ pub(crate) enum CodeOp {
 pub(crate) enum WaitCode {
     /// The value read is one of these, compared in this order.
     OneOf(Box<[Code]>),
-    Stack { code: Box<[CodeOp]>, depth: usize },
+    Stack {
+        code: Box<[CodeOp]>,
+        depth: usize,
+    },
 }
 
 impl WaitCode {

@@ -6,8 +6,7 @@
 use crate::ranges::{Interval, Ranges, interval_of};
 use ravelin_explore::{Limit, Watch};
 use ravelin_program::{
-    Address, Arithmetic, BinaryOp, Domain, Escape, Expr, Instruction, Program, RegId, Thread, UnaryOp, Value,
-    WaitAtom,
+    Address, Arithmetic, BinaryOp, Domain, Escape, Expr, Instruction, Program, RegId, Thread, UnaryOp, Value, WaitAtom,
 };
 
 /// Some step of the program may fault, or an assertion may fail.

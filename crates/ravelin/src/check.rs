@@ -7,10 +7,10 @@ use crate::impact::{Asked, add_impact};
 use crate::program::Program;
 use crate::setters::setters;
 use crate::stops::add_stops;
-use ravelin_analysis::c11::{self, C11Answer, C11Question, with_waits};
+use ravelin_analysis::c11::{self, C11Answer, C11Question, SpinLoop, with_exact_waits, with_waits};
 use ravelin_analysis::parameterised::certificate::{self as any_number, Claim};
 use ravelin_analysis::robustness::{self as analysis, RobustnessEngine, RobustnessQuestion, race_freedom};
-use ravelin_answer::{Answer, Property};
+use ravelin_answer::{Answer, Property, Verdict};
 use ravelin_explore::{Budget, Watch};
 use ravelin_program::{Model, SeqCstReading};
 use std::time::Instant;
@@ -165,14 +165,26 @@ impl<'a> Check<'a> {
                 return Ok(Answer::C11Robustness(Box::new(answer)));
             }
         };
-        let program = if self.auto_wait { &waiting } else { &self.program.program };
-        let question = C11Question {
+        let mut program = if self.auto_wait { &waiting } else { &self.program.program };
+        let question = |start: Instant| C11Question {
             seq_cst: self.seq_cst,
             races: self.races,
             budget: self.budget.child(start, 0),
             ..C11Question::new(self.model)
         };
-        let found = c11::c11_robustness(program, &question)?;
+        let mut found = c11::c11_robustness(program, &question(start))?;
+        // Weaker instructions can prove the program robust; a violation must be one of the program with its loops.
+        let weaker = spins.iter().filter_map(SpinLoop::rewrite).any(|rewrite| rewrite.weaker);
+        let exact;
+        let mut spins = spins;
+        if self.auto_wait && weaker && found.verdict == Verdict::Violated {
+            let watch = Watch::since(self.budget, "looking for loops that wait", start);
+            if let Ok((rewritten, loops)) = with_exact_waits(&self.program.program, &watch) {
+                (exact, spins) = (rewritten, loops);
+                program = &exact;
+                found = c11::c11_robustness(program, &question(start))?;
+            }
+        }
         let answer = c11_robustness(self.program.name(), program, &found, &spins, self.auto_wait);
         Ok(Answer::C11Robustness(Box::new(answer)))
     }

@@ -50,5 +50,5 @@ pub(crate) use reach::{FEW_GRAPHS, explore_growing};
 pub use remedy::{C11Remedy, remedy};
 pub use repair::{StrengthenAnswer, StrengthenPurpose, StrengthenQuestion, strengthen, strengthen_without};
 pub use replay::ReplayedRun;
-pub use spin::{SpinLoop, SpinObstacle, SpinOutcome, SpinRewrite, with_exact_waits, with_waits};
+pub use spin::{SpinLoop, SpinObstacle, SpinOutcome, SpinRewrite, sites_with_waits, with_exact_waits, with_waits};
 pub use witness::{C11Race, C11Witness};

@@ -4,7 +4,7 @@ use super::Style;
 use super::numbers::counted;
 use super::run::{explored, sc_run};
 use super::table::TextTable;
-use crate::{C11Race, C11Robustness, C11Witness, Edge, EdgeKind, Event, Impact, WaitingLoop};
+use crate::{C11Race, C11Robustness, C11Witness, Edge, EdgeKind, Event, Impact, KeptLoop, WaitingLoop};
 use std::fmt::Write;
 
 /// The answer to `check --model ra` or `rc20`.
@@ -29,6 +29,7 @@ pub fn robustness(answer: &C11Robustness, style: Style) -> String {
         let _ = writeln!(text, "  {}", basis.sentence());
     }
     text.push_str(&waiting_loops(answer));
+    text.push_str(&kept_loops(answer));
     let _ = writeln!(text, "  {}.", explored(&answer.statistics));
     style.fitted(text)
 }
@@ -161,4 +162,20 @@ fn waiting_loops(answer: &C11Robustness) -> String {
         (false, _) => "that only wait, and could be written as",
     };
     format!("  {loops} {what} {}.\n", lines.join("; "))
+}
+
+/// The other loops, where waiting ones were asked to be rewritten.
+fn kept_loops(answer: &C11Robustness) -> String {
+    if !answer.rewritten || answer.kept_loops.is_empty() {
+        return String::new();
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for KeptLoop { line, reason, .. } in &answer.kept_loops {
+        let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+        let said = format!("    {line}not taken: {reason}\n");
+        if !lines.contains(&said) {
+            lines.push(said);
+        }
+    }
+    format!("  {} kept:\n{}", counted(lines.len() as u64, "loop"), lines.concat())
 }

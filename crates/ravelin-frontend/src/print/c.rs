@@ -4,7 +4,7 @@
 //! One function a thread; registers are its variables. Memory that is only accessed atomically is `_Atomic`; memory that
 //! is also accessed otherwise is plain, and its atomic accesses are `__atomic` builtins. Orders are kept. `wait`, `bcas`
 //! and compare-exchanges use the markers of `ravelin.h`, because a stale value that does not let them pass is no event.
-//! A wait for one of several values has no marker and is a loop.
+//! A wait for anything but one value has no marker and is a loop.
 //!
 //! A run of the C program is one run of the program, with these conventions. Where several transitions leave a location,
 //! one is chosen at random among those that can be taken; a wait counts as one that can. A thread ends where nothing can

@@ -142,7 +142,8 @@ impl Row<'_> {
                 };
                 let value = self.constant(value)?.ok()?;
                 let below = |end: Option<Value>| end.map(|hi| Interval { lo: Value::MIN, hi }).into_iter().collect();
-                let above = |start: Option<Value>| start.map(|lo| Interval { lo, hi: Value::MAX }).into_iter().collect();
+                let above =
+                    |start: Option<Value>| start.map(|lo| Interval { lo, hi: Value::MAX }).into_iter().collect();
                 match op {
                     BinaryOp::Eq => Some(vec![Interval::point(value)]),
                     BinaryOp::Ne => Some(complement(&[Interval::point(value)])),
@@ -235,10 +236,7 @@ mod tests {
     fn a_gap_of_one_value_is_an_exception() {
         let class = |lo, hi, except| Class { lo, hi, except };
         let all = [interval(Value::MIN, 4), interval(6, 7), interval(9, 9), interval(12, Value::MAX)];
-        assert_eq!(
-            classes(&all),
-            [class(Value::MIN, 7, Some(5)), class(9, 9, None), class(12, Value::MAX, None)]
-        );
+        assert_eq!(classes(&all), [class(Value::MIN, 7, Some(5)), class(9, 9, None), class(12, Value::MAX, None)]);
         assert_eq!(complement(&all), [interval(5, 5), interval(8, 8), interval(10, 11)]);
         assert_eq!(complement(&[]), [interval(Value::MIN, Value::MAX)]);
     }

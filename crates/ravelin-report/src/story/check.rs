@@ -195,7 +195,7 @@ pub fn c11_robustness(answer: &C11Robustness) -> Story {
     }
     notes.extend(answer.seq_cst_basis.map(|basis| basis.sentence().to_owned()));
     if !answer.waiting_loops.is_empty() {
-        let loops = answer.waiting_loops.iter().map(|WaitingLoop { thread, line, became }| {
+        let loops = answer.waiting_loops.iter().map(|WaitingLoop { thread, line, became, .. }| {
             let line = line.map(|line| format!(" on line {line}")).unwrap_or_default();
             format!("of {thread}{line} (`{became}`)")
         });

@@ -7,7 +7,9 @@
 
 // Every test program uses a part of this.
 
-use ravelin_program::{Expr, Instruction, Order, Program, ProgramBuilder, RegId, RmwOp, ThreadBuilder, Variable, WaitCondition};
+use ravelin_program::{
+    Expr, Instruction, Order, Program, ProgramBuilder, RegId, RmwOp, ThreadBuilder, Variable, WaitCondition,
+};
 use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate, robust};
 
 pub fn program(text: &str) -> Program {

@@ -1,12 +1,12 @@
 //! Robustness against ra and rc20, and data races.
 
-use ravelin_analysis::c11::{self as analysis, C11Answer, C11Violation, SpinLoop, remedy};
+use ravelin_analysis::c11::{self as analysis, C11Answer, C11Violation, SpinLoop, SpinOutcome, remedy};
 use ravelin_answer::{
-    C11Race, C11Robustness, C11Witness, Property, Remedy, SeqCstBasis, Strengthen, TroubleKind, WaitingLoop,
+    C11Race, C11Robustness, C11Witness, KeptLoop, Property, Remedy, SeqCstBasis, Strengthen, TroubleKind, WaitingLoop,
 };
 use ravelin_program::Program;
 
-/// The answer to `check --model ra` or `rc20`. `spins` are loops that only wait, which may have been rewritten.
+/// The answer to `check --model ra` or `rc20`. `spins` are the program's loops; those that only wait may have been rewritten.
 pub fn c11_robustness(
     file: &str,
     program: &Program,
@@ -14,11 +14,21 @@ pub fn c11_robustness(
     spins: &[SpinLoop],
     rewritten: bool,
 ) -> C11Robustness {
-    let waiting = spins.iter().map(|spin| WaitingLoop {
-        thread: program.threads[spin.thread.0].name.clone(),
-        line: spin.position.map(|position| position.line),
-        became: spin.became.clone(),
-    });
+    let (mut waiting, mut kept) = (Vec::new(), Vec::new());
+    for spin in spins {
+        let thread = program.threads[spin.thread.0].name.clone();
+        let line = spin.position.map(|position| position.line);
+        match &spin.outcome {
+            SpinOutcome::Rewritten(rewrite) => waiting.push(WaitingLoop {
+                thread,
+                line,
+                became: rewrite.became.clone(),
+                weaker: rewrite.weaker,
+                seen_by_goals: spin.is_seen_by_goals(program),
+            }),
+            SpinOutcome::Kept(obstacle) => kept.push(KeptLoop { thread, line, reason: obstacle.to_string() }),
+        }
+    }
     C11Robustness {
         file: file.to_owned(),
         model: found.model,
@@ -29,7 +39,8 @@ pub fn c11_robustness(
         may_miss_violations: found.basis.is_some_and(SeqCstBasis::is_open),
         witness: found.witness().map(|witness| Box::new(stale(witness, remedy(found)))),
         race: found.race().map(|found| Box::new(race(found))),
-        waiting_loops: waiting.collect(),
+        waiting_loops: waiting,
+        kept_loops: kept,
         rewritten,
         limit: found.limit.map(Into::into),
         statistics: (&found.statistics).into(),

@@ -1,16 +1,16 @@
 //! Passes the question of `fence` to the analysis for the model.
 
-use super::plan::{FencePlan, Task};
+use super::plan::FencePlan;
 use ravelin_analysis::c11::{
     C11Question, StrengthenAnswer, StrengthenPurpose, StrengthenQuestion, c11_robustness, strengthen,
     strengthen_without,
 };
-use ravelin_analysis::fences::{FenceAnswer, FenceQuestion, SynthesisPurpose, Trouble, fences, without};
+use ravelin_analysis::fences::{FenceAnswer, FenceQuestion, Offer, SynthesisPurpose, Trouble, fences, without};
 use ravelin_analysis::reachability::{ReachEngine, ReachabilityQuestion, answer};
 use ravelin_analysis::robustness::{RobustnessQuestion, race_freedom, robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_explore::Budget;
-use ravelin_program::{Model, Program, SeqCstReading};
+use ravelin_program::{Model, Program, SeqCstReading, Site};
 use std::time::Instant;
 
 pub(crate) enum RepairQuestion<'a> {
@@ -52,8 +52,13 @@ impl<'a> RepairQuestion<'a> {
         RepairQuestion::C11(StrengthenQuestion { purpose, sets: plan.sets })
     }
 
-    pub fn ask(&self, task: &Task, explain: bool) -> Result<FenceResult, AnalysisError> {
-        let Task { base: program, sites, offers, .. } = task;
+    pub fn ask(
+        &self,
+        program: &Program,
+        sites: &[Site],
+        offers: &[Offer],
+        explain: bool,
+    ) -> Result<FenceResult, AnalysisError> {
         let start = Instant::now();
         let (answer, seq_cst) = match self {
             RepairQuestion::Hardware(question) => (fences(program, sites, offers, question)?, None),

@@ -14,10 +14,11 @@ use crate::program::Program;
 use crate::setters::setters;
 use crate::stops::add_stops;
 use ask::{FenceResult, RepairQuestion};
+use ravelin_analysis::c11::{sites_with_waits, with_exact_waits};
 use ravelin_analysis::fences::{CostBy, Offer, Placement, Sets, SynthesisOutcome, SynthesisPurpose};
 use ravelin_analysis::reachability::ReachEngine;
 use ravelin_answer::{Answer, FencePurpose};
-use ravelin_explore::Budget;
+use ravelin_explore::{Budget, Watch};
 use ravelin_frontend::sites::RepairKind;
 use ravelin_program::{FenceStrength, Model, SeqCstReading, Site};
 use std::time::Instant;
@@ -44,6 +45,7 @@ pub fn fence(program: &Program) -> Fence<'_> {
         plan: FencePlan::new(SynthesisPurpose::Robust, program.reading.copies),
         seq_cst: SeqCstReading::default(),
         races: true,
+        auto_wait: false,
         explain: false,
         stops: true,
         budget: Budget::default(),
@@ -59,6 +61,7 @@ pub struct Fence<'a> {
     pub(crate) plan: FencePlan,
     seq_cst: SeqCstReading,
     races: bool,
+    auto_wait: bool,
     explain: bool,
     stops: bool,
     budget: Budget<'a>,
@@ -150,6 +153,13 @@ impl<'a> Fence<'a> {
         self
     }
 
+    /// Rewrites loops that only wait, as [`crate::Check::auto_wait`] does (ra and rc20, for robustness, without
+    /// [`Fence::minimise`]).
+    pub fn auto_wait(mut self, rewrite: bool) -> Self {
+        self.auto_wait = rewrite;
+        self
+    }
+
     /// Finds for each fence of the first set what goes wrong without it.
     pub fn explain(mut self, explain: bool) -> Self {
         self.explain = explain;
@@ -185,7 +195,8 @@ impl<'a> Fence<'a> {
             if changed != self.program.text() {
                 // Within what is left: a set that was found is worth more than the check of its text.
                 let rest = Fence { budget: self.budget.child(start, 0), ..self.clone() };
-                answer.checked = Some(repaired_text::check(self.program, &changed, &rest.question())?);
+                answer.checked =
+                    Some(repaired_text::check(self.program, &changed, &rest.question(), self.rewrites_loops())?);
             }
             answer.diff = Some(repaired_text::diff(self.program.name(), self.program.text(), &changed));
             answer.repaired = Some(changed);
@@ -214,7 +225,7 @@ impl<'a> Fence<'a> {
     pub(crate) fn find(&self) -> Result<FenceFinding, Error> {
         let start = Instant::now();
         let task = self.task()?;
-        let result = self.question().ask(&task, self.explain)?;
+        let result = self.ask(&task)?;
         let only_written = self.plan.minimise && self.plan.placement == Placement::Written;
         if only_written && matches!(result.answer.outcome, SynthesisOutcome::NoSet(_)) {
             let plan = FencePlan { placement: Placement::Anywhere, ..self.plan.clone() };
@@ -223,6 +234,24 @@ impl<'a> Fence<'a> {
             return Ok(FenceFinding { wrong_as_written: true, ..wider.find()? });
         }
         Ok(FenceFinding { task, result, wrong_as_written: false })
+    }
+
+    fn ask(&self, task: &Task) -> Result<FenceResult, Error> {
+        let Task { base, sites, offers, .. } = task;
+        if self.rewrites_loops() {
+            let watch = Watch::new(self.budget, "looking for loops that wait");
+            // Beyond the budget the loops stay as they are; the search then says that it is.
+            if let Ok((waiting, _)) = with_exact_waits(base, &watch) {
+                let sites = sites_with_waits(base, &waiting, sites);
+                return Ok(self.question().ask(&waiting, &sites, offers, self.explain)?);
+            }
+        }
+        Ok(self.question().ask(base, sites, offers, self.explain)?)
+    }
+
+    /// Whether a loop can be rewritten depends on its orders, so it is not combined with weaker ones.
+    fn rewrites_loops(&self) -> bool {
+        self.auto_wait && !self.plan.minimise && self.model.is_c11() && self.plan.purpose == SynthesisPurpose::Robust
     }
 
     fn question(&self) -> RepairQuestion<'a> {

@@ -4,16 +4,27 @@ use super::ask::RepairQuestion;
 use crate::error::Error;
 use crate::program::Program;
 use ravelin_analysis::Verdict;
+use ravelin_analysis::c11::with_exact_waits;
+use ravelin_explore::Watch;
 
 /// Reads the text and checks it as if it came from elsewhere. Returns the answer.
-pub(crate) fn check(program: &Program, text: &str, question: &RepairQuestion) -> Result<String, Error> {
+pub(crate) fn check(
+    program: &Program,
+    text: &str,
+    question: &RepairQuestion,
+    auto_wait: bool,
+) -> Result<String, Error> {
     let unread = |error: Error| Error::Internal(format!("the repaired program cannot be read: {error}"));
     let repaired = program.reading.parse(program.name(), text).map_err(unread)?;
-    let (verdict, quality) = question.check(&repaired.program)?;
+    let (verdict, quality) = match auto_wait.then(|| with_exact_waits(&repaired.program, &Watch::unlimited())) {
+        Some(Ok((waiting, _))) => question.check(&waiting)?,
+        _ => question.check(&repaired.program)?,
+    };
     match verdict {
         Verdict::Holds => {
             let with = program.reading.copies.map(|copies| format!(" with {copies} copies")).unwrap_or_default();
-            let mut said = format!("Checked from scratch: the repaired program is {quality}{with}.");
+            let waits = if auto_wait { ", with its loops that only wait rewritten" } else { "" };
+            let mut said = format!("Checked from scratch: the repaired program is {quality}{with}{waits}.");
             if repaired.expectations.iter().any(|expectation| !expectation.pending) {
                 said.push_str(" Its `//! expect` lines still speak of the program as it was.");
             }

@@ -11,9 +11,7 @@ use super::obstacle::{SpinObstacle, cell_name};
 use super::regions::Region;
 use super::shared_use::SharedUse;
 use ravelin_machine::{PossibleValues, values_of};
-use ravelin_program::{
-    Address, BinaryOp, Expr, Instruction, LocId, Order, Program, RegId, Thread, UnaryOp, Value,
-};
+use ravelin_program::{Address, BinaryOp, Expr, Instruction, LocId, Order, Program, RegId, Thread, UnaryOp, Value};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
@@ -204,7 +202,10 @@ impl AttemptSearch<'_> {
             Instruction::Nop => {}
             Instruction::Assign { reg, value } => {
                 let value = way.replaced(value);
-                self.must_fit(*reg, &value)?;
+                // What counts attempts is told as that, not as a counter that may overflow.
+                let counts = self.live[self.header.0][reg.0];
+                let kept = || SpinObstacle::Register(self.thread.registers[reg.0].name.clone());
+                self.must_fit(*reg, &value).map_err(|fault| if counts { kept() } else { fault })?;
                 way.values.insert(*reg, value);
             }
             Instruction::Assume(condition) => {
@@ -339,15 +340,16 @@ impl AttemptSearch<'_> {
 
     /// An expression with the cells for what was read.
     fn shown(&self, value: &Expr) -> String {
-        ravelin_program::show_expr(value, 0, None, &mut |register: &RegId| {
-            match register.0.checked_sub(self.thread.registers.len()) {
-                Some(read) => {
-                    let instruction = &self.thread.transitions[self.reads[read].0].instruction;
-                    let accesses = instruction.accesses();
-                    accesses.first().map(|access| cell_name(self.program, self.thread, access.address)).unwrap_or_default()
-                }
-                None => self.thread.registers[register.0].name.clone(),
+        ravelin_program::show_expr(value, 0, None, &mut |register: &RegId| match register
+            .0
+            .checked_sub(self.thread.registers.len())
+        {
+            Some(read) => {
+                let instruction = &self.thread.transitions[self.reads[read].0].instruction;
+                let accesses = instruction.accesses();
+                accesses.first().map(|access| cell_name(self.program, self.thread, access.address)).unwrap_or_default()
             }
+            None => self.thread.registers[register.0].name.clone(),
         })
     }
 }
@@ -360,11 +362,13 @@ impl Way {
 
     fn replaced_condition(&self, condition: &ravelin_program::WaitCondition) -> ravelin_program::WaitCondition {
         use ravelin_program::{WaitAtom, WaitCondition};
-        WaitCondition::new(condition.expr.map_atoms(&mut |atom| match atom {
-            WaitAtom::Read => Expr::Atom(WaitAtom::Read),
-            WaitAtom::Register(register) => self
-                .replaced(&Expr::Atom(*register))
-                .map_atoms(&mut |register| Expr::Atom(WaitAtom::Register(*register))),
+        WaitCondition::new(condition.expr.map_atoms(&mut |atom| {
+            match atom {
+                WaitAtom::Read => Expr::Atom(WaitAtom::Read),
+                WaitAtom::Register(register) => self
+                    .replaced(&Expr::Atom(*register))
+                    .map_atoms(&mut |register| Expr::Atom(WaitAtom::Register(*register))),
+            }
         }))
     }
 

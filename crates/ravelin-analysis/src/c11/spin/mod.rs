@@ -36,12 +36,14 @@
 //! program is robust still says what it says above, and that it is not says nothing; [`with_exact_waits`] leaves such loops.
 
 mod attempt;
+mod counterpart;
 mod obstacle;
 mod plan;
 mod regions;
 mod rewrite;
 mod shared_use;
 
+pub use counterpart::sites_with_waits;
 pub use obstacle::SpinObstacle;
 
 use crate::reachability::finite::liveness::live_with;
@@ -257,10 +259,13 @@ impl LoopSearch<'_> {
             components(thread, &|_| true, self.watch)?.into_iter().map(|region| (region, Vec::new())).collect();
         while let Some((region, mut without)) = open.pop() {
             self.watch.steps(region.len())?;
-            let inside = |transition: &&Transition| region.contains(&transition.from) && region.contains(&transition.to);
-            let effect = thread.transitions.iter().filter(inside).find_map(|transition| {
-                SpinObstacle::of_step(self.program, thread, &transition.instruction)
-            });
+            let inside =
+                |transition: &&Transition| region.contains(&transition.from) && region.contains(&transition.to);
+            let effect = thread
+                .transitions
+                .iter()
+                .filter(inside)
+                .find_map(|transition| SpinObstacle::of_step(self.program, thread, &transition.instruction));
             let obstacle = match effect {
                 Some(effect) => effect,
                 None if region.len() > MOST_LOCATIONS => SpinObstacle::Large,
@@ -344,12 +349,9 @@ fn loads_into(
             continue;
         }
         let Instruction::Load { reg, address, .. } = &transition.instruction else { return Err(register()) };
-        let same = |exchange: &&Instruction| {
-            matches!(exchange, Instruction::CompareExchange { address: cell, .. } if cell == address)
-        };
-        let alike = entries.first().is_none_or(|&first| {
-            thread.transitions[first].instruction == transition.instruction
-        });
+        let same = |exchange: &&Instruction| matches!(exchange, Instruction::CompareExchange { address: cell, .. } if cell == address);
+        let alike =
+            entries.first().is_none_or(|&first| thread.transitions[first].instruction == transition.instruction);
         if *reg != carried || transition.to != header || !exchanges.iter().all(same) || !alike {
             return Err(register());
         }

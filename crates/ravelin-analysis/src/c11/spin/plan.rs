@@ -121,9 +121,11 @@ impl WayPlanner<'_> {
                     let reads: Vec<RegId> = loads.iter().map(|load| load.read).collect();
                     let others: Vec<RegId> =
                         reads.iter().copied().filter(|read| *expected != Expr::Atom(*read)).collect();
-                    let about_others = way.conditions.iter().map(|(_, condition)| condition).filter(|condition| {
-                        others.iter().any(|other| mentions(condition, *other))
-                    });
+                    let about_others = way
+                        .conditions
+                        .iter()
+                        .map(|(_, condition)| condition)
+                        .filter(|condition| others.iter().any(|other| mentions(condition, *other)));
                     let holds = |condition: &Expr| match &value {
                         Some(value) => {
                             let set = others.iter().fold(condition.clone(), |set, read| replace(&set, *read, value));
@@ -213,12 +215,7 @@ impl WayPlanner<'_> {
     }
 
     /// A compare-exchange that succeeds. `read`: the expected value is the one that it reads, under this name.
-    fn exchange(
-        &self,
-        way: &Way,
-        access: &WayAccess,
-        read: Option<RegId>,
-    ) -> Result<Vec<PlannedWay>, SpinObstacle> {
+    fn exchange(&self, way: &Way, access: &WayAccess, read: Option<RegId>) -> Result<Vec<PlannedWay>, SpinObstacle> {
         let AccessKind::Success { expected, new, order } = &access.kind else { return Ok(Vec::new()) };
         let conditions: Vec<Expr> =
             way.conditions.iter().map(|(_, condition)| condition.clone()).filter(|c| truth(c) != Some(true)).collect();
@@ -330,9 +327,7 @@ impl WayPlanner<'_> {
     /// What the registers hold after the loop.
     fn assignments(&self, way: &Way) -> Vec<(Instruction, Span)> {
         let needed = way.values.iter().filter(|(register, _)| (self.keeps)(way.to, **register));
-        needed
-            .map(|(&reg, value)| (Instruction::Assign { reg, value: value.clone() }, Span::NOWHERE))
-            .collect()
+        needed.map(|(&reg, value)| (Instruction::Assign { reg, value: value.clone() }, Span::NOWHERE)).collect()
     }
 }
 

@@ -79,8 +79,11 @@ pub(super) fn apply(
         .map(|(_, transition)| transition.clone())
         .collect();
     for &from in &roots {
-        let copies = heads.iter().map(|(instruction, to, span)| {
-            Transition { from, to: *to, instruction: instruction.clone(), span: *span }
+        let copies = heads.iter().map(|(instruction, to, span)| Transition {
+            from,
+            to: *to,
+            instruction: instruction.clone(),
+            span: *span,
         });
         kept.extend(copies);
     }
@@ -115,9 +118,9 @@ fn merge_targets(mut steps: Vec<(Instruction, Span)>, names: usize) -> Vec<(Inst
     let read: Vec<RegId> =
         steps.iter().flat_map(|(step, _)| step.written_registers()).filter(|register| register.0 >= names).collect();
     for name in read {
-        let assigned = steps.iter().position(|(step, _)| {
-            matches!(step, Instruction::Assign { value, .. } if *value == Expr::Atom(name))
-        });
+        let assigned = steps
+            .iter()
+            .position(|(step, _)| matches!(step, Instruction::Assign { value, .. } if *value == Expr::Atom(name)));
         if let Some(at) = assigned
             && let Instruction::Assign { reg, .. } = steps[at].0
         {

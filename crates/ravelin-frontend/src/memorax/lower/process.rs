@@ -285,7 +285,12 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
                     self.check_expected(&target, &value, span);
                     let from = self.guarded(from, target.guard, place.span);
                     let (address, order) = (target.address, Order::Relaxed);
-                    self.emit(from, Instruction::Wait { address, condition: WaitCondition::equals(value), order, old: None }, to, span);
+                    self.emit(
+                        from,
+                        Instruction::Wait { address, condition: WaitCondition::equals(value), order, old: None },
+                        to,
+                        span,
+                    );
                 }
             }
             StatementKind::Write(strength, place, value) => {
