@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::program::Program;
 use ravelin_analysis::AnalysisError;
 use ravelin_analysis::c11::{C11Question, SpinLoop, c11_robustness, observational, with_waits};
-use ravelin_analysis::reachability::{ReachEngine, ReachabilityAnswer, ReachabilityQuestion, answer as reach};
+use ravelin_analysis::reachability::{ReachEngine, ReachabilityQuestion, answer as reach};
 use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
 use ravelin_analysis::witness::Witness;
 use ravelin_answer::{Answer, DeadlockVerdict, Grade, Impact, Property, Verdict};
@@ -27,10 +27,10 @@ use ravelin_machine::may_stop;
 use ravelin_program::{GoalKind, Instruction, Model, SeqCstReading, ThreadId, TransitionId};
 use std::time::{Duration, Instant};
 
-/// States of each search, and time of all of them, unless the property is about goals. Under ra and rc20 states grow with
-/// the number of messages, so states alone would not be a limit.
-const MOST_STATES: u64 = 200_000;
-const MOST_TIME: Duration = Duration::from_secs(1);
+/// States of each search, and time of all of them, unless the property is about goals. The first takes less than a second,
+/// and makes an answer independent of the machine; the second is for programs whose states are large.
+const MOST_STATES: u64 = 20_000;
+const MOST_TIME: Duration = Duration::from_secs(5);
 
 /// The question that an answer is about.
 #[derive(Clone, Copy)]
@@ -181,20 +181,37 @@ impl Assessment<'_> {
         }
         let goals = program.goals.iter().filter(|goal| goal.kind != GoalKind::Exists).cloned().collect();
         let program = ravelin_program::Program { goals, ..program.clone() };
-        let question =
-            ReachabilityQuestion { deadlocks: false, budget: self.left(), ..ReachabilityQuestion::new(model) };
-        let found = match reach(&program, &question, ReachEngine::Auto) {
-            Ok(found) => found.reachability,
-            Err(AnalysisError::Internal(error)) => return Err(AnalysisError::Internal(error).into()),
-            // The program has no meaning for this search, or a limit was hit.
-            Err(_) => return Ok((Verdict::Unknown, None)),
-        };
-        let ReachabilityAnswer { verdict, witness, statistics, .. } = found;
-        self.states += statistics.states;
-        if model == Model::Sc && verdict != Verdict::Unknown {
-            return Ok(self.asked.program.goals.get_or_init(|| (verdict, witness)).clone());
+        let mut found = (Verdict::Unknown, None);
+        for &engine in self.engines(model) {
+            if found.0 != Verdict::Unknown || self.is_spent() {
+                break;
+            }
+            let question =
+                ReachabilityQuestion { deadlocks: false, budget: self.left(), ..ReachabilityQuestion::new(model) };
+            match reach(&program, &question, engine) {
+                Ok(answer) => {
+                    self.states += answer.reachability.statistics.states;
+                    found = (answer.reachability.verdict, answer.reachability.witness);
+                }
+                Err(AnalysisError::Internal(error)) => return Err(AnalysisError::Internal(error).into()),
+                // The program has no meaning for this search, or a limit was hit.
+                Err(_) => {}
+            }
         }
-        Ok((verdict, witness))
+        if model == Model::Sc && found.0 != Verdict::Unknown {
+            return Ok(self.asked.program.goals.get_or_init(|| found).clone());
+        }
+        Ok(found)
+    }
+
+    /// Those that are asked one after the other. Without patience no two of them race, so that an answer is always the
+    /// same.
+    fn engines(&self, model: Model) -> &'static [ReachEngine] {
+        match model {
+            Model::Tso if !self.is_patient() => &[ReachEngine::Bounded, ReachEngine::Dual],
+            Model::Pso if !self.is_patient() => &[ReachEngine::Bounded, ReachEngine::Sb],
+            _ => &[ReachEngine::Auto],
+        }
     }
 
     /// Whether all violations are mild, and whether goals can see what is inside the loops in which they are.
