@@ -96,7 +96,7 @@ fn a_failing_assumption_leads_to_the_end() {
               1@again -> 2: x.store(1)
               2 -> 1: assume(r)
               2 -> 3: assume(!r)
-              3 -> 4: nop
+              3 -> 4: assume(r == r)
         "#]],
     );
 }

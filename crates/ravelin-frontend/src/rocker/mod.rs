@@ -2,8 +2,8 @@
 //!
 //! Text → tokens ([`lexer`]) → tree ([`ast`], by the parser) → program (by lowering, which resolves names and makes control
 //! flow explicit). Each stage goes on after errors. [`metadata`] reads the comments at the top of a file that say which
-//! answers are expected. Where Rocker's translator and its language differ, the language is followed; what `track` and
-//! `verify` say is kept in the tree and has no part in the program.
+//! answers are expected. Where Rocker's translator and its language differ, the language is followed; what `track`
+//! says is kept in the tree and has no part in the program.
 
 pub mod ast;
 mod lexer;

@@ -3,7 +3,7 @@
 use super::super::ast::{Block, Expr as Tree, Name, Operation, Statement, StatementKind};
 use super::thread::ThreadLowering;
 use crate::Diagnostic;
-use ravelin_program::{Address, Expr, Instruction, RegId, Span, WaitCondition};
+use ravelin_program::{Address, Arithmetic, BinaryOp, Expr, Instruction, RegId, Span, WaitCondition};
 
 impl ThreadLowering<'_, '_> {
     pub fn block(&mut self, block: &Block) {
@@ -62,10 +62,13 @@ impl ThreadLowering<'_, '_> {
                 self.decide(condition, next, self.end);
                 self.here = next;
             }
-            // Only observational robustness asks anything of it.
+            // It looks at the value, which matters for observational robustness, and does nothing else.
             StatementKind::Verify(local) => {
-                self.local(local);
-                self.emit(Instruction::Nop, span);
+                if let Some(register) = self.local(local) {
+                    let value = || Box::new(Expr::Atom(register));
+                    let itself = Expr::Binary(BinaryOp::Eq, Arithmetic::Checked, value(), value());
+                    self.emit(Instruction::Assume(itself), span);
+                }
             }
         }
     }
