@@ -41,6 +41,10 @@ const LOOPS: &[(&str, &[&str])] = &[
     // Cells that no other thread writes.
     ("own.store(2); while x.load() == own.load() {}", &["wait(x != own)"]),
     ("own.store(2); while own.load() != x.load(acquire) {}", &["wait(own == x, acquire)"]),
+    (
+        "own.store(1); loop { while a[own.load()].load() == 0 {} if x.load() == 1 { break; } }",
+        &["wait(a[own] != 0)", "wait(a[own] != 0); wait(x == 1)"],
+    ),
     // Compare-exchanges.
     ("while x.compare_exchange(0, 1, acquire).is_err() {}", &["x.bcas(0, 1, acquire)"]),
     ("while x.compare_exchange_weak(0, 1, acquire).is_err() {}", &["x.bcas(0, 1, acquire)"]),

@@ -77,7 +77,7 @@ fn text(seed: u64) -> String {
     for thread in 0..threads {
         text.push_str(&format!("thread t{thread} {{\n"));
         let with_loop = thread < 1 || thread == 1 && stream.below(2) == 0;
-        let statements = if with_loop { 1 + stream.below(3) } else { 1 + stream.below(3) };
+        let statements = 1 + stream.below(3);
         let at = stream.below(statements + 1);
         for statement in 0..=statements {
             if with_loop && statement == at {

@@ -19,8 +19,13 @@ impl<'a> PossibleValues<'a> {
         Ok(PossibleValues { program, ranges: Ranges::infer(program, watch)? })
     }
 
-    /// What a load of a thread can read.
+    /// What a load of a thread can read; anything if its address mentions a register that the program does not have.
     pub fn cell(&self, thread: usize, address: &Address) -> RangeInclusive<Value> {
+        let mut known = true;
+        address.expr.for_each_atom(&mut |register| known &= register.0 < self.registers(thread));
+        if !known {
+            return Value::MIN..=Value::MAX;
+        }
         let Interval { lo, hi } = self.ranges.load(self.program, thread, address);
         lo..=hi
     }

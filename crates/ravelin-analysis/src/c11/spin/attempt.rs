@@ -324,7 +324,8 @@ impl AttemptSearch<'_> {
         }
     }
 
-    fn must_have_value(&self, value: &Expr) -> Result<RangeInclusive<Value>, SpinObstacle> {
+    /// An expression that may have no value would be a fault of a failed attempt.
+    pub fn must_have_value(&self, value: &Expr) -> Result<RangeInclusive<Value>, SpinObstacle> {
         values_of(value, &|register: &RegId| self.values(*register))
             .ok_or_else(|| SpinObstacle::Fault(self.shown(value)))
     }

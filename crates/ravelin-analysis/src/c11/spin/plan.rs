@@ -217,6 +217,9 @@ impl WayPlanner<'_> {
     /// A compare-exchange that succeeds. `read`: the expected value is the one that it reads, under this name.
     fn exchange(&self, way: &Way, access: &WayAccess, read: Option<RegId>) -> Result<Vec<PlannedWay>, SpinObstacle> {
         let AccessKind::Success { expected, new, order } = &access.kind else { return Ok(Vec::new()) };
+        for (_, condition) in &way.conditions {
+            self.search.must_have_value(condition)?;
+        }
         let conditions: Vec<Expr> =
             way.conditions.iter().map(|(_, condition)| condition.clone()).filter(|c| truth(c) != Some(true)).collect();
         let Some(read) = read else {
@@ -299,7 +302,8 @@ impl WayPlanner<'_> {
             if row(way) != all[..length] || way.to != longest.to || !quiet {
                 return None;
             }
-            if way.fences.iter().any(|(after, _)| *after > 0) {
+            let faults = |(_, condition): &(usize, Expr)| self.search.must_have_value(condition).is_err();
+            if way.fences.iter().any(|(after, _)| *after > 0) || way.conditions.iter().any(faults) {
                 return None;
             }
             let (last, condition) = way.accesses.last().zip(own_conditions(way)?.pop())?;

@@ -7,7 +7,8 @@
 
 use ravelin_explore::{Limit, Watch};
 use ravelin_program::{Instruction, LocId, Thread};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Locations of a thread.
 pub(super) type Region = BTreeSet<LocId>;
@@ -117,7 +118,7 @@ pub(super) fn components(
 
 /// The locations of a shortest cycle through one of them.
 fn shortest_cycle(thread: &Thread, within: &Region, start: LocId) -> Option<Region> {
-    let mut before = std::collections::BTreeMap::new();
+    let mut before = BTreeMap::new();
     let mut open = VecDeque::from([start]);
     while let Some(location) = open.pop_front() {
         for (_, transition) in thread.outgoing(location) {
@@ -133,8 +134,8 @@ fn shortest_cycle(thread: &Thread, within: &Region, start: LocId) -> Option<Regi
                 }
                 return Some(cycle);
             }
-            if !before.contains_key(&transition.to) {
-                before.insert(transition.to, location);
+            if let Entry::Vacant(unseen) = before.entry(transition.to) {
+                unseen.insert(location);
                 open.push_back(transition.to);
             }
         }
