@@ -24,7 +24,8 @@ use ravelin_analysis::witness::Witness;
 use ravelin_answer::{Answer, DeadlockVerdict, Grade, Impact, Property, Verdict};
 use ravelin_explore::{Budget, Watch};
 use ravelin_machine::may_stop;
-use ravelin_program::{GoalKind, Instruction, Model, SeqCstReading, ThreadId, TransitionId};
+use ravelin_program::{GoalKind, Instruction, Model, Position, SeqCstReading, ThreadId, TransitionId};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// States of each search, and time of all of them, unless the property is about goals. The first takes less than a second,
@@ -227,7 +228,7 @@ impl Assessment<'_> {
             self.unobserved(if rewritten.is_empty() { program } else { &waiting }, found)?
         };
         if grade.is_some() {
-            found.repeated = rewritten.iter().filter_map(|spin| Some(spin.position?.line)).collect();
+            found.repeated = lines(rewritten.iter().filter_map(|spin| spin.position));
         }
         Ok((grade, sees_inside))
     }
@@ -260,10 +261,10 @@ impl Assessment<'_> {
         if answer.verdict != Verdict::Holds {
             return Ok(None);
         }
-        let line = |&(thread, transition): &(ThreadId, TransitionId)| {
-            Some(program.source.position(program.threads[thread.0].transitions[transition.0].span)?.line)
+        let position = |&(thread, transition): &(ThreadId, TransitionId)| {
+            program.source.position(program.threads[thread.0].transitions[transition.0].span)
         };
-        found.unused = answer.irrelevant.iter().filter_map(line).collect();
+        found.unused = lines(answer.irrelevant.iter().filter_map(position));
         Ok(Some(Grade::Unobserved))
     }
 
@@ -288,6 +289,11 @@ impl Assessment<'_> {
             Err(_) => Ok(false),
         }
     }
+}
+
+/// Each line once, in order.
+fn lines(positions: impl Iterator<Item = Position>) -> Vec<usize> {
+    positions.map(|position| position.line).collect::<BTreeSet<usize>>().into_iter().collect()
 }
 
 /// A model of C11 that allows what a model allows, and for which there is a proof of observational robustness. Loads of

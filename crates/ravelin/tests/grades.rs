@@ -121,7 +121,7 @@ fn grades_are_confirmed_by_other_questions() {
         }
     }
     if ravelin_testing::is_default_run() {
-        for grade in [Grade::Rejoins, Grade::GoalsHold, Grade::Wrong, Grade::Open] {
+        for grade in [Grade::Rejoins, Grade::Unobserved, Grade::GoalsHold, Grade::Wrong, Grade::Open] {
             assert!(seen.get(grade.name()).is_some_and(|&count| count >= 5), "{grade:?}: {seen:?}");
         }
     }

@@ -27,21 +27,17 @@ impl Impact {
     }
 
     fn why_harmless(&self, grade: Grade, model: Model) -> String {
-        let repeats = format!("only repeats {}", in_lines("a loop that waits", "loops that wait", &self.repeated));
-        match grade {
-            Grade::Rejoins => format!("a stale value {repeats}"),
-            _ if grade == Grade::GoalsHold => match self.stated {
-                1 => format!("its goal holds under {model}"),
-                stated => format!("its {stated} goals and assertions hold under {model}"),
-            },
-            _ if self.repeated.is_empty() => {
-                format!("no value that may be stale is used {}", in_lines("", "", &self.unused).trim_start())
-                    .trim_end()
-                    .to_owned()
-            }
-            _ => format!("a stale value {repeats} or is not used {}", in_lines("", "", &self.unused).trim_start())
-                .trim_end()
-                .to_owned(),
+        let repeats = match self.repeated.len() {
+            0 | 1 => format!("only repeats a loop that waits{}", on_lines(&self.repeated)),
+            _ => format!("only repeats loops that wait{}", on_lines(&self.repeated)),
+        };
+        let unused = on_lines(&self.unused);
+        match (grade, self.stated) {
+            (Grade::GoalsHold, 1) => format!("its goal holds under {model}"),
+            (Grade::GoalsHold, stated) => format!("its {stated} goals and assertions hold under {model}"),
+            (Grade::Rejoins, _) => format!("a stale value {repeats}"),
+            _ if self.repeated.is_empty() => format!("no value that may be stale is used{unused}"),
+            _ => format!("a stale value {repeats} or is not used{unused}"),
         }
     }
 
@@ -77,17 +73,14 @@ impl Impact {
     }
 }
 
-/// `what (line 3)`, `what (lines 3 and 5)`.
-fn in_lines(one: &str, several: &str, lines: &[usize]) -> String {
-    let mut lines = lines.to_vec();
-    lines.sort_unstable();
-    lines.dedup();
-    match lines.as_slice() {
-        [] => one.to_owned(),
-        [line] => format!("{one} (line {line})"),
+/// ` (line 3)`, ` (lines 3 and 5)`; nothing for none.
+fn on_lines(lines: &[usize]) -> String {
+    match lines {
+        [] => String::new(),
+        [line] => format!(" (line {line})"),
         [first @ .., last] => {
             let first: Vec<String> = first.iter().map(usize::to_string).collect();
-            format!("{several} (lines {} and {last})", first.join(", "))
+            format!(" (lines {} and {last})", first.join(", "))
         }
     }
 }

@@ -125,8 +125,7 @@ fn expectation(claim: RockerClaim) -> Expectation {
         model: model.to_owned(),
         options: observational.into_iter().collect(),
         answer: if claim.robust { "robust" } else { "not robust" }.to_owned(),
-        // Observational robustness is not asked about yet.
-        pending: claim.observational,
+        pending: false,
         span: claim.span,
     }
 }
