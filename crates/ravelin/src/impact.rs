@@ -242,9 +242,6 @@ impl Assessment<'_> {
         if self.is_spent() {
             return Ok(None);
         }
-        // Goals that are questions see nothing.
-        let goals = program.goals.iter().filter(|goal| goal.kind != GoalKind::Exists).cloned().collect();
-        let program = &ravelin_program::Program { goals, ..program.clone() };
         let question = C11Question {
             races: self.asked.races,
             budget: self.left(),

@@ -145,3 +145,19 @@ fn confirm(program: &Program, model: Model, impact: &Impact, grade: Grade, conte
         Grade::Open => assert!(impact.stated == 0 || impact.model == Verdict::Unknown, "{}", context()),
     }
 }
+
+/// An `exists` is no goal, but it looks at registers.
+#[test]
+fn what_a_litmus_test_asks_about_is_used() {
+    let text = "static x; static y;
+        thread p { x.store(1); let a = y.load(); }
+        thread q { y.store(1); let b = x.load(); }";
+    let grade = |text: &str| {
+        let program = Program::parse("sb.rav", text.to_owned()).expect("a program");
+        let answer = ravelin::check(&program).model(Model::Rc20).run().expect("an answer");
+        answer.impact().and_then(|impact| impact.grade)
+    };
+    assert_eq!(grade(text), Some(Grade::Unobserved));
+    assert_eq!(grade(&format!("{text} exists p.a == 0 && q.b == 0;")), Some(Grade::Open));
+    assert_eq!(grade(&format!("{text} finally p.a == 1 || q.b == 1;")), Some(Grade::Wrong));
+}
