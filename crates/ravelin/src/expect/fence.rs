@@ -2,7 +2,7 @@
 
 use super::table::ExpectationTable;
 use crate::error::Error;
-use crate::fence::{Fence, FencePlan, FenceFinding};
+use crate::fence::{Fence, FenceFinding, FencePlan};
 use ravelin_analysis::fences::{Sets, SynthesisOutcome, SynthesisPurpose};
 use ravelin_analysis::reachability::ReachEngine;
 use ravelin_frontend::Expectation;
