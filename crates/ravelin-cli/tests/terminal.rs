@@ -44,10 +44,12 @@ fn colours_are_for_terminals() {
 }
 
 #[test]
-fn a_long_search_has_a_line_that_is_taken_off_in_the_end() {
+fn a_long_search_shows_a_line_and_erases_it() {
     let scratch = Scratch::new("terminal-line");
-    let program = scratch.write("a.rav", "static x; thread p[6] { loop { let a; havoc a in 0..200; x.store(a); } }");
-    let question = format!("reach {program} --model sc --timeout 1s");
+    let text =
+        "static x; static y; thread p[6] { loop { let a; havoc a in 0..200; x.store(a); y.store(y.load() + a); } }";
+    let program = scratch.write("endless.rav", text);
+    let question = format!("reach {program} --model sc --max-states 2000000");
     let Some(text) = screen("80", &[("NO_COLOR", "1")], &question) else { return };
     let (before, answer) = text.rsplit_once("\r\u{1b}[K").expect("a line that is erased");
     let shown = format!("\r\u{1b}[K\u{1b}[?7l{program} reach: ");
