@@ -109,7 +109,8 @@ impl BuildVariant {
 
 /// Builds ravelin as releases have it.
 pub fn built() -> Result<PathBuf> {
-    let status = crate::cargo().args(["build", "--profile", "dist", "--quiet", "-p", "ravelin-cli"]).status()?;
+    let package = ["-p", "ravelin-cli", "--features", "cluster"];
+    let status = crate::cargo().args(["build", "--profile", "dist", "--quiet"]).args(package).status()?;
     ensure!(status.success(), "ravelin does not build");
     Ok(crate::target().join("dist").join("ravelin"))
 }

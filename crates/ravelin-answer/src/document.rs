@@ -190,7 +190,9 @@ impl Answer {
     /// The same with the model, the property that was asked about and the verdict on it.
     pub(crate) fn judged(&self) -> Option<(&Impact, Model, Property, Verdict)> {
         match self {
-            Answer::Robustness(answer) => Some((answer.impact.as_ref()?, answer.model, answer.property, answer.verdict)),
+            Answer::Robustness(answer) => {
+                Some((answer.impact.as_ref()?, answer.model, answer.property, answer.verdict))
+            }
             Answer::C11Robustness(answer) => {
                 Some((answer.impact.as_ref()?, answer.model, answer.property, answer.verdict))
             }

@@ -30,9 +30,9 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
         (true, false) => program.models(),
     };
     let overview = RefCell::new(Overview::default());
-    let opened = arguments.storage.open(inputs, arguments.cluster.process)?;
+    let opened = arguments.storage.open(inputs, arguments.cluster.number()?)?;
     let links = arguments.cluster.connect(inputs)?;
-    let storage = Storage { peers: cluster::peers(&links), ..opened.storage() };
+    let storage = Storage { peers: links.as_deref(), ..opened.storage() };
     let answer = |subject: &Subject| {
         let answer = answer(arguments, subject)?;
         overview.borrow_mut().add(&answer);
@@ -55,7 +55,7 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
         stdout().text(&overview.borrow().text())?;
     }
     opened.conclude(exit);
-    cluster::leave_if_stopped(&links, exit);
+    cluster::leave_if_stopped(links.as_deref(), exit);
     Ok(exit)
 }
 

@@ -26,9 +26,9 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
     if certify.is_some() && (inputs.files.len() != 1 || models.models.len() > 1) {
         bail!("--certify writes a proof about one program under one model: name one file, and one model");
     }
-    let opened = storage.open(inputs, cluster.process)?;
+    let opened = storage.open(inputs, cluster.number()?)?;
     let links = cluster.connect(inputs)?;
-    let storage = Storage { peers: cluster::peers(&links), ..opened.storage() };
+    let storage = Storage { peers: links.as_deref(), ..opened.storage() };
     let overview = RefCell::new(Overview::default());
     let answer = |subject: &Subject| {
         let question = ravelin::reach(subject.program)
@@ -71,7 +71,7 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
         stdout().text(&overview.borrow().text())?;
     }
     opened.conclude(exit);
-    cluster::leave_if_stopped(&links, exit);
+    cluster::leave_if_stopped(links.as_deref(), exit);
     Ok(exit)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::running;
 
-use running::{Scratch, code, examples, interruptible, ravelin};
+use running::{Scratch, code, examples, has_cluster, interruptible, ravelin};
 use serde_json::Value;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
@@ -39,6 +39,9 @@ fn essence(output: &Output) -> Vec<(String, String, u64, usize)> {
 
 #[test]
 fn one_to_four_processes_find_the_same_in_all_examples() {
+    if !has_cluster() {
+        return;
+    }
     let mut files = examples();
     // Any number of threads is another kind of search.
     files.retain(|file| !std::fs::read_to_string(file).expect("a text").contains("[*]"));
@@ -111,6 +114,9 @@ fn kill(process: u32) {
 
 #[test]
 fn killed_processes_end_the_run_and_any_number_of_them_goes_on() {
+    if !has_cluster() {
+        return;
+    }
     let scratch = Scratch::new("cluster-kill");
     let program = scratch.write("program.rav", PROGRAM);
     let question = ["reach", &program, "--model", "sc", "--no-symmetry", "--format", "json"];
@@ -169,6 +175,9 @@ fn killed_processes_end_the_run_and_any_number_of_them_goes_on() {
 
 #[test]
 fn without_a_checkpoint_a_killed_process_is_said() {
+    if !has_cluster() {
+        return;
+    }
     let scratch = Scratch::new("cluster-lost");
     let program = scratch.write("program.rav", &PROGRAM.replace("60 &&", "61 &&").replace("< 60", "< 63"));
     for victim in [0, 1, 2] {
@@ -187,6 +196,9 @@ fn without_a_checkpoint_a_killed_process_is_said() {
 
 #[test]
 fn processes_on_named_hosts_answer_together() {
+    if !has_cluster() {
+        return;
+    }
     let scratch = Scratch::new("cluster-hosts");
     let taken: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
     let lines: Vec<String> = taken.iter().map(|port| port.local_addr().expect("an address").to_string()).collect();
@@ -226,6 +238,9 @@ fn free_hosts(scratch: &Scratch, processes: usize) -> String {
 
 #[test]
 fn limits_of_time_and_formats_of_answers_need_not_agree() {
+    if !has_cluster() {
+        return;
+    }
     let scratch = Scratch::new("cluster-differ");
     let hosts = free_hosts(&scratch, 2);
     let dekker = ["check", "examples/dekker.rav", "--cluster", &hosts, "--connect-timeout", "20s", "--process"];
@@ -245,6 +260,9 @@ fn limits_of_time_and_formats_of_answers_need_not_agree() {
 
 #[test]
 fn a_secret_is_shared_or_nobody_is_let_in() {
+    if !has_cluster() {
+        return;
+    }
     let scratch = Scratch::new("cluster-secret");
     let hosts = free_hosts(&scratch, 2);
     let secret = |name: &str, text: &str, mode: u32| {
@@ -288,6 +306,9 @@ fn a_secret_is_shared_or_nobody_is_let_in() {
 
 #[test]
 fn silent_callers_prolong_neither_the_wait_nor_an_interrupt() {
+    if !has_cluster() {
+        return;
+    }
     let scratch = Scratch::new("cluster-silent");
     for interrupted in [false, true] {
         let hosts = free_hosts(&scratch, 2);
@@ -319,6 +340,9 @@ fn silent_callers_prolong_neither_the_wait_nor_an_interrupt() {
 
 #[test]
 fn what_several_processes_cannot_do_is_said() {
+    if !has_cluster() {
+        return;
+    }
     let scratch = Scratch::new("cluster-wrong");
     let hosts = scratch.write("hosts.txt", "localhost:7001\nnonsense\n");
     let refused = |words: &[&str], message: &str| {
@@ -341,4 +365,38 @@ fn what_several_processes_cannot_do_is_said() {
     refused(&["cluster", "check", dekker, "--cluster", &one, "--process", "0"], "starts the processes itself");
     let any = scratch.write("any.rav", "static x; thread p[*] { x.store(1); }");
     refused(&["cluster", "check", &any, "--model", "tso"], "any number of threads");
+}
+
+/// The options are in the help of every build, and one that cannot do it says how to get one that can.
+#[cfg(not(feature = "cluster"))]
+#[test]
+fn without_the_feature_one_sentence_says_how_to_build_it() {
+    let scratch = Scratch::new("cluster-absent");
+    let hosts = scratch.write("hosts.txt", "127.0.0.1:1");
+    let kept = PathBuf::from(&hosts).with_file_name("kept").display().to_string();
+    let program = scratch.write("program.rav", PROGRAM);
+    let stopped = ravelin(&["reach", &program, "--model", "sc", "--checkpoint", &kept, "--max-states", "9"], "");
+    assert_eq!(code(&stopped), 3, "{}", said(&stopped));
+    let fresh = PathBuf::from(&hosts).with_file_name("fresh");
+    let to_fresh = fresh.display().to_string();
+    for words in [
+        &["cluster", "check", &program][..],
+        &["cluster", "resume", &kept, "--local", "3"],
+        &["check", &program, "--cluster", &hosts, "--process", "0", "--checkpoint", &to_fresh],
+        &["reach", &program, "--cluster", &hosts, "--process", "0", "--checkpoint", &to_fresh],
+        &["resume", &kept, "--cluster", &hosts, "--process", "0"],
+    ] {
+        let output = ravelin(words, "");
+        assert_eq!(code(&output), 2, "{words:?}: {}", said(&output));
+        assert_eq!(output.stdout, b"", "{words:?}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(message.lines().count(), 1, "{words:?}: {message}");
+        assert!(message.starts_with("error: this `ravelin` was built without `cluster`"), "{words:?}: {message}");
+        assert!(message.contains("--features cluster"), "{words:?}: {message}");
+    }
+    assert!(!fresh.exists(), "a search that is refused keeps nothing");
+    for (words, option) in [(&["check", "--help"][..], "--cluster"), (&["cluster", "--help"], "--local")] {
+        let output = ravelin(words, "");
+        assert!(code(&output) == 0 && said(&output).contains(option), "{words:?}: {}", said(&output));
+    }
 }

@@ -13,6 +13,9 @@ use std::path::Path;
 /// The documents that show exactly what a user sees.
 const PLAIN: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
+/// The document whose commands need the feature `cluster`.
+const CLUSTER: &str = "docs/cluster.md";
+
 #[test]
 fn commands_in_documents_work() {
     // The examples are named from the root of the project.
@@ -29,7 +32,12 @@ fn commands_in_documents_work() {
         std::fs::write(&copy, with_marks(&text)).expect("a marked document");
         cases.case(copy);
     }
-    cases.case("docs/*.md").run();
+    cases.case("docs/*.md");
+    if !cfg!(feature = "cluster") {
+        cases.skip(CLUSTER);
+        ravelin_testing::skip("`ravelin` was built without `cluster` (--features ravelin-cli/cluster)");
+    }
+    cases.run();
 }
 
 /// The document as trycmd reads it. It has the same commands in the same blocks.

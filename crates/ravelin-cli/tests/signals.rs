@@ -3,7 +3,7 @@
 use crate::running;
 use crate::serving;
 
-use running::{Scratch, interruptible, ravelin};
+use running::{Scratch, has_cluster, interruptible, ravelin};
 use serving::{Server, parts};
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -316,6 +316,9 @@ fn assert_nothing_is_left(processes: &[u32], temporary: &Path) {
 
 #[test]
 fn a_cluster_takes_its_processes_with_it() {
+    if !has_cluster() {
+        return;
+    }
     let scratch = Scratch::new("signals-cluster");
     for (signal, _) in SIGNALS {
         let (leader, processes, temporary) = cluster(&scratch, signal);
@@ -329,6 +332,9 @@ fn a_cluster_takes_its_processes_with_it() {
 
 #[test]
 fn a_cluster_that_hangs_ends_with_the_second_signal() {
+    if !has_cluster() {
+        return;
+    }
     let scratch = Scratch::new("signals-cluster-hangs");
     let (leader, processes, temporary) = cluster(&scratch, "second");
     processes.iter().for_each(|&process| send("STOP", process));
@@ -342,6 +348,9 @@ fn a_cluster_that_hangs_ends_with_the_second_signal() {
 
 #[test]
 fn a_cluster_whose_leader_is_killed_ends() {
+    if !has_cluster() {
+        return;
+    }
     let scratch = Scratch::new("signals-cluster-killed");
     let (leader, processes, temporary) = cluster(&scratch, "killed");
     send("KILL", leader.id());

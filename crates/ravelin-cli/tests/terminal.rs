@@ -5,12 +5,17 @@ use crate::running;
 use running::{Scratch, code, ravelin};
 use std::process::{Command, Stdio};
 
-/// Runs `ravelin` in a pseudo-terminal of `script`, where that is installed.
+/// What `ravelin` prints on a terminal.
 fn in_terminal(columns: &str, variables: &[(&str, &str)], arguments: &str) -> Option<String> {
+    Some(screen(columns, variables, &format!("{arguments} 2>/dev/null"))?.replace('\r', ""))
+}
+
+/// All that is sent to a terminal: the pseudo-terminal of `script`, where that is installed.
+fn screen(columns: &str, variables: &[(&str, &str)], arguments: &str) -> Option<String> {
     if !ravelin_testing::has("script", "--version", "bsdutils") {
         return None;
     }
-    let line = format!("stty cols {columns}; {} {arguments} 2>/dev/null", env!("CARGO_BIN_EXE_ravelin"));
+    let line = format!("stty cols {columns}; {} {arguments}", env!("CARGO_BIN_EXE_ravelin"));
     let output = Command::new("script")
         .args(["-qec", &line, "/dev/null"])
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -21,7 +26,7 @@ fn in_terminal(columns: &str, variables: &[(&str, &str)], arguments: &str) -> Op
         .stdin(Stdio::null())
         .output()
         .expect("script starts");
-    Some(String::from_utf8_lossy(&output.stdout).replace('\r', ""))
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 #[test]
@@ -36,6 +41,22 @@ fn colours_are_for_terminals() {
         let plain = in_terminal("200", &variables, "check examples/sb.rav").expect("it was there before");
         assert!(plain.contains("not robust") && !plain.contains('\u{1b}'), "{plain}");
     }
+}
+
+#[test]
+fn a_long_search_shows_a_line_and_erases_it() {
+    let scratch = Scratch::new("terminal-line");
+    let text =
+        "static x; static y; thread p[6] { loop { let a; havoc a in 0..200; x.store(a); y.store(y.load() + a); } }";
+    let program = scratch.write("endless.rav", text);
+    let question = format!("reach {program} --model sc --max-states 2000000");
+    let Some(text) = screen("80", &[("NO_COLOR", "1")], &question) else { return };
+    let (before, answer) = text.rsplit_once("\r\u{1b}[K").expect("a line that is erased");
+    let shown = format!("\r\u{1b}[K\u{1b}[?7l{program} reach: ");
+    assert!(before.starts_with(&shown) && before.contains(" states, ") && before.ends_with("\u{1b}[?7h"), "{text:?}");
+    assert!(answer.contains("unknown") && !answer.contains('\u{1b}'), "{text:?}");
+    let dumb = screen("80", &[("TERM", "dumb")], &question).expect("it was there before");
+    assert!(dumb.contains("unknown") && !dumb.contains('\u{1b}'), "{dumb:?}");
 }
 
 #[test]

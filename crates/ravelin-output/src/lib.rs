@@ -5,17 +5,20 @@
 //! - [`escape`]: text on a stream quotes file names, programs and foreign reports. Their control characters are shown,
 //!   not sent.
 //! - [`file`]: a file is replaced as a whole or not at all.
+//! - [`live`]: a line on a terminal that is written over.
 //! - [`terminal`]: whether text is painted, and how wide a line is.
 //!
 //! It knows nothing about programs, answers or formats.
 
 pub mod escape;
 pub mod file;
+pub mod live;
 pub mod stream;
 pub mod terminal;
 
 pub use escape::escaped;
 pub use file::replace;
+pub use live::LiveLine;
 pub use stream::{Stream, reader_is_gone, stderr, stdout};
 pub use terminal::Color;
 

@@ -91,6 +91,11 @@ impl Stream {
         let _ = self.send(line.as_bytes());
     }
 
+    /// Sends what moves the cursor of a terminal; if that fails, nothing else changes.
+    pub(crate) fn control(self, text: &str) {
+        let _ = self.send(text.as_bytes());
+    }
+
     fn bytes(self, bytes: &[u8]) -> io::Result<()> {
         if bytes.is_empty() || self.state.reader_is_gone.load(Ordering::Relaxed) {
             return Ok(());

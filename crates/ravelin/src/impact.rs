@@ -234,11 +234,7 @@ impl Assessment<'_> {
     }
 
     /// Whether a program is observationally robust.
-    fn unobserved(
-        &mut self,
-        program: &ravelin_program::Program,
-        found: &mut Impact,
-    ) -> Result<Option<Grade>, Error> {
+    fn unobserved(&mut self, program: &ravelin_program::Program, found: &mut Impact) -> Result<Option<Grade>, Error> {
         if self.is_spent() {
             return Ok(None);
         }

@@ -21,7 +21,9 @@ impl Impact {
         match (wrong, self.grade) {
             (Some((Model::Sc, what)), _) => format!(", {but} wrong under sc already: {what}"),
             (Some((_, what)), _) => format!(", {but} wrong: {what}"),
-            (None, Some(grade)) if grade.is_harmless() => format!(", but harmless: {}", self.why_harmless(grade, model)),
+            (None, Some(grade)) if grade.is_harmless() => {
+                format!(", but harmless: {}", self.why_harmless(grade, model))
+            }
             (None, _) => String::new(),
         }
     }
@@ -59,9 +61,9 @@ impl Impact {
     /// What there is to do, where the violations of robustness themselves are not the matter.
     pub fn advice(&self, model: Model) -> Option<String> {
         match self.grade? {
-            Grade::Rejoins => {
-                Some("Nothing has to change: --auto-wait reads such loops as `wait`, which is what they mean.".to_owned())
-            }
+            Grade::Rejoins => Some(
+                "Nothing has to change: --auto-wait reads such loops as `wait`, which is what they mean.".to_owned(),
+            ),
             Grade::Unobserved | Grade::GoalsHold => Some(format!(
                 "Nothing has to change for that; `ravelin fence --model {model}` finds the cheapest changes that make it robust all the same."
             )),

@@ -5,7 +5,9 @@ use super::numbers::{counted, grouped};
 use super::run::steps;
 use super::table::TextTable;
 use super::threads::{behind_verdict, lines};
-use crate::{Attack, AttackWitness, Fate, Impact, InfeasibilityReason, OvertakingAccess, Robustness, SourcePlace, Verdict};
+use crate::{
+    Attack, AttackWitness, Fate, Impact, InfeasibilityReason, OvertakingAccess, Robustness, SourcePlace, Verdict,
+};
 use std::fmt::Write;
 
 /// The answer to `check`.

@@ -3,11 +3,11 @@
 use super::arguments::{Run, ScheduleKind, Schedules};
 use super::fix;
 use crate::exit::Exit;
-use indicatif::{ProgressBar, ProgressStyle};
-use ravelin_output::stderr;
+use ravelin_output::{LiveLine, stderr};
 use ravelin_sanitizer::report::{Report, Wanted};
 use ravelin_sanitizer::{CompletedRun, RunPlan, RunReport, Scheduling, WatchCommand};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 /// Seconds after which a run without progress is ended, unless the command line says otherwise.
 const NO_PROGRESS: u64 = 60;
@@ -68,43 +68,33 @@ fn plan(arguments: &Run) -> anyhow::Result<RunPlan> {
 
 /// Makes all runs, or with `halt` those up to the first in which something was found.
 pub fn make_runs(plan: &RunPlan, wanted: &Wanted, halt: bool) -> anyhow::Result<RunReport> {
-    let line = Line::new(plan.runs);
-    let mut show = |done, violated| line.show(done, violated);
-    let watched: Option<&mut (dyn FnMut(u64, u64) + Send)> = if line.is_shown() { Some(&mut show) } else { None };
+    let line = LiveLine::on(stderr()).filter(|_| plan.runs > 1);
+    let start = Instant::now();
+    let mut show = |done: u64, violated: u64| {
+        if let Some(line) = &line {
+            line.show(&progress(done, plan.runs, violated, start.elapsed()));
+        }
+    };
+    let watched: Option<&mut (dyn FnMut(u64, u64) + Send)> = if line.is_some() { Some(&mut show) } else { None };
     Ok(plan.judge(wanted, halt, watched)?)
 }
 
-/// How far the runs are, on a terminal.
-struct Line(Option<ProgressBar>);
-
-impl Line {
-    fn new(runs: u64) -> Line {
-        if runs == 1 || !stderr().is_terminal() {
-            return Line(None);
-        }
-        let bar = ProgressBar::new(runs);
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} runs, {msg}, {eta} left") {
-            bar.set_style(style);
-        }
-        Line(Some(bar))
-    }
-
-    fn is_shown(&self) -> bool {
-        self.0.is_some()
-    }
-
-    fn show(&self, done: u64, violated: u64) {
-        if let Some(bar) = &self.0 {
-            bar.set_message(format!("something found in {violated}"));
-            bar.set_position(done);
-        }
-    }
+/// How far the runs are, and when they end if the others take as long.
+fn progress(done: u64, runs: u64, violated: u64, elapsed: Duration) -> String {
+    let bar = "█".repeat((30 * done.min(runs) / runs.max(1)) as usize);
+    let left = elapsed.as_secs_f64() / done.max(1) as f64 * runs.saturating_sub(done) as f64;
+    format!("{bar:░<30} {done}/{runs} runs, something found in {violated}, {left:.0} s left")
 }
 
-impl Drop for Line {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_tells_how_far_the_runs_are() {
+        let bar = "█".repeat(7) + &"░".repeat(23);
+        let line = progress(25, 100, 3, Duration::from_secs(10));
+        assert_eq!(line, format!("{bar} 25/100 runs, something found in 3, 30 s left"));
+        assert_eq!(progress(0, 2, 0, Duration::ZERO), "░".repeat(30) + " 0/2 runs, something found in 0, 0 s left");
     }
 }

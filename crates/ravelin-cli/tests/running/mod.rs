@@ -37,6 +37,15 @@ pub fn assert_codes(cases: &[(&[&str], i32)]) {
     }
 }
 
+/// Whether the program was built to search with other processes; if not, the calling test is skipped.
+pub fn has_cluster() -> bool {
+    let built_in = cfg!(feature = "cluster");
+    if !built_in {
+        ravelin_testing::skip("`ravelin` was built without `cluster` (--features ravelin-cli/cluster)");
+    }
+    built_in
+}
+
 pub fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or_else(|| panic!("killed: {output:?}"))
 }

@@ -33,7 +33,13 @@ pub(super) fn results(answer: &Answer) -> Vec<SarifResult> {
     };
     let wrong = answer.impact().and_then(|found| found.witness.as_ref());
     let wrong = wrong.filter(|witness| !is_stop(witness)).map(|witness| run(witness, ""));
-    finding.into_iter().chain(wrong).chain(deadlock).chain(stops(answer)).map(|found| found.result(answer.file())).collect()
+    finding
+        .into_iter()
+        .chain(wrong)
+        .chain(deadlock)
+        .chain(stops(answer))
+        .map(|found| found.result(answer.file()))
+        .collect()
 }
 
 /// What is wrong with a program that could not be read or analysed.

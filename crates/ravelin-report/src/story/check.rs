@@ -5,8 +5,8 @@ use super::facts::{explored, fact, statistics};
 use super::{Graph, Story, Verdict, number_of_threads};
 use ravelin_answer::text::{counted, grouped};
 use ravelin_answer::{
-    Answer, AttackWitness, C11Robustness, Deadlocks, Fate, Impact, InfeasibilityReason, OvertakingAccess, Remedy, Robustness,
-    TriangularRaces, WaitingLoop,
+    Answer, AttackWitness, C11Robustness, Deadlocks, Fate, Impact, InfeasibilityReason, OvertakingAccess, Remedy,
+    Robustness, TriangularRaces, WaitingLoop,
 };
 use ravelin_program::Model;
 
