@@ -40,3 +40,4 @@ mod robustness_claims;
 mod robustness_random;
 mod robustness_shares;
 mod sb_random;
+mod units;

@@ -1,5 +1,5 @@
 //! ARCHITECTURE.md is true: its map is that of `cargo metadata`, and `unsafe` occurs only in the crates that it lists.
-//! Names of types are nouns, and mean one thing in the workspace.
+//! Names of types are nouns, and mean one thing in the workspace. Every unit test is in some test program.
 //!
 //! The map is the first block of text below `## The map`. A line that begins with the name of a crate opens its entry;
 //! what follows an arrow in the lines below it are the crates that it links.
@@ -94,6 +94,45 @@ fn types_are_not_named_by_participles() {
     });
     let named: Vec<String> = named.map(|(line, file)| format!("{}: {}", file.display(), line.trim())).collect();
     assert!(named.is_empty(), "types with names that say nothing where they are used:\n{}", named.join("\n"));
+}
+
+/// A library with `test = false` has no program for its unit tests: a file with some is compiled into the crate's test
+/// program by `#[path]`, alone or with its folder.
+#[test]
+fn unit_tests_of_libraries_without_a_test_program_are_run_elsewhere() {
+    let mut found = 0;
+    for package in members().values() {
+        let targets = package["targets"].as_array().expect("targets").iter();
+        let others = ["test", "custom-build"];
+        let mut of_sources = targets.filter(|target| others.iter().all(|other| target["kind"][0] != *other));
+        if of_sources.any(|target| target["test"] == true) {
+            continue;
+        }
+        let folder = Path::new(package["manifest_path"].as_str().expect("a path")).with_file_name("");
+        let tests = folder.join("tests");
+        let compiled: Vec<PathBuf> = if tests.is_dir() { sources(&tests) } else { Vec::new() }
+            .iter()
+            .flat_map(|file| paths(&std::fs::read_to_string(file).expect("a source")))
+            .map(|path| folder.join(path))
+            .collect();
+        for file in sources(&folder.join("src")) {
+            if std::fs::read_to_string(&file).expect("a source").lines().any(|line| line.trim() == "#[test]") {
+                let is_compiled = |path: &PathBuf| match path.file_name() {
+                    Some(name) if name == "mod.rs" => file.starts_with(path.with_file_name("")),
+                    _ => file == *path,
+                };
+                assert!(compiled.iter().any(is_compiled), "nothing runs the unit tests of {}", file.display());
+                found += 1;
+            }
+        }
+    }
+    assert!(found >= 9, "{found} files");
+}
+
+/// The files that lines `#[path = "../FILE"]` name.
+fn paths(text: &str) -> Vec<String> {
+    let inside = |line: &str| Some(line.trim().strip_prefix("#[path = \"../")?.strip_suffix("\"]")?.to_owned());
+    text.lines().filter_map(inside).collect()
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn a_time_limit_ends_every_phase() {
 
 #[test]
 fn a_memory_limit_ends_every_phase() {
-    each_question("memory", &["--max-memory", "48M", "--timeout", "4"], |_| {});
+    each_question("memory", &["--max-memory", "48M", "--timeout", "2"], |_| {});
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::running::{Scratch, ravelin};
 use ravelin::Document;
 use serde_json::Value;
+use std::sync::LazyLock;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json-schema.json");
 
@@ -54,18 +55,19 @@ fn what_commands_print_is_valid_and_is_read_back() {
         let text = String::from_utf8(output.stdout).expect("UTF-8");
         assert!(!valid(&text)["answers"].as_array().expect("answers").is_empty(), "{question:?}");
     }
-    assert!(!validator().is_valid(&serde_json::json!({ "schema": "ravelin/2", "command": "check", "answers": [{}] })));
+    assert!(!VALIDATOR.is_valid(&serde_json::json!({ "schema": "ravelin/2", "command": "check", "answers": [{}] })));
 }
 
-fn validator() -> jsonschema::Validator {
+/// Made once: it takes longer than to validate a document.
+static VALIDATOR: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(FILE).expect("a file")).expect("JSON");
     jsonschema::validator_for(&schema).expect("a schema")
-}
+});
 
 /// A document that is valid by the schema, and is read back.
 pub fn valid(text: &str) -> Value {
     let document: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let errors: Vec<String> = validator().iter_errors(&document).map(|error| error.to_string()).collect();
+    let errors: Vec<String> = VALIDATOR.iter_errors(&document).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{}\n{text}", errors.join("\n"));
     let read = Document::read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(read.command, document["command"]);

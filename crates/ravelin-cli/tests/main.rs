@@ -43,6 +43,7 @@ mod spill;
 mod state_limits;
 mod streams;
 mod terminal;
+mod units;
 mod waiting;
 mod workers;
 mod workshop;

@@ -52,7 +52,8 @@ fn every_example_has_the_same_answer_with_hardly_any_memory() {
         (&["check", "--property", "trf"], &[]),
         (&["check", "--model", "ra,rc20"], &[]),
         (&["reach", "--model", "sc,tso,pso", "--max-states", "60000"], &["--engine", "bounded"]),
-        (&["reach", "--model", "rc20", "--max-states", "60000"], &["--engine", "bounded"]),
+        // States with messages are large, and none of these searches ends between ten thousand and sixty thousand.
+        (&["reach", "--model", "rc20", "--max-states", "20000"], &["--engine", "bounded"]),
         (&["states", "--model", "sc,tso", "--max-states", "60000"], &[]),
     ];
     for (question, engine) in questions {

@@ -3,5 +3,6 @@
 //! `cargo test -p ravelin-clocks --test clocks NAME::` runs those of one file.
 
 mod judged;
+mod messages;
 mod races;
 mod sources;

@@ -4,3 +4,4 @@
 
 mod links;
 mod meeting;
+mod units;

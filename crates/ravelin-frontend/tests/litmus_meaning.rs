@@ -219,3 +219,46 @@ fn a_loop_without_steps_spins_and_dead_code_is_dropped() {
     let program = read("t", "C t\n{}\nP0 (int* x) { while (1) ; *x = 1; }\n");
     assert_eq!(program.threads[0].transitions.len(), 1);
 }
+
+/// A store to a part of a register shows which register it is, and how much of it.
+#[test]
+fn every_view_of_a_register_is_found_under_its_name() {
+    let [byte, word, long, quad]: [Value; 4] = [0x89, 0x6789, 0x2345_6789, 0x1_2345_6789];
+    let cases = [
+        ("rax", Some(("rax", quad))),
+        ("EBX", Some(("rbx", long))),
+        ("dl", Some(("rdx", byte))),
+        ("sp", Some(("rsp", word))),
+        ("sil", Some(("rsi", byte))),
+        ("r8", Some(("r8", quad))),
+        ("r15d", Some(("r15", long))),
+        ("r08", None),
+        ("r16", None),
+        ("r", None),
+        ("rip", None),
+        ("ah", None),
+    ];
+    let all = ["rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp"].map(str::to_owned);
+    let all: Vec<String> = all.into_iter().chain((8..16).map(|number| format!("r{number}"))).collect();
+    let cases = cases.into_iter().chain(all.iter().map(|name| (name.as_str(), Some((name.as_str(), quad)))));
+    for (name, found) in cases {
+        let shown = found.map_or("rax", |(register, _)| register);
+        let text = format!("X86_64 t\n{{}}\nP0 ;\nmov $4886718345,%{name} ;\nlocations [0:{shown};]\n");
+        match found {
+            Some((register, value)) => {
+                let expected = BTreeSet::from([format!("0:{register}={value};")]);
+                assert_eq!(run(&read(name, &text), Model::Sc).0, expected, "{name}");
+            }
+            None => assert!(!is_register(&text), "{name}"),
+        }
+    }
+    assert!(is_register("X86 t\n{}\nP0 ;\nMOV EAX,1 ;\n") && !is_register("X86 t\n{}\nP0 ;\nMOV rax,1 ;\n"));
+}
+
+/// Whether a text has no errors; otherwise it names a register that does not exist.
+fn is_register(text: &str) -> bool {
+    let parsed = litmus::parse(Source::new("t", text));
+    let errors: Vec<_> = parsed.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).collect();
+    assert!(errors.iter().all(|error| error.message.contains("register")), "{text}{errors:?}");
+    errors.is_empty()
+}

@@ -4,6 +4,8 @@
 
 mod carets;
 mod corpus;
+mod diagnostics;
+mod languages;
 mod litmus_diagnostics;
 mod litmus_documentation;
 mod litmus_files;
@@ -19,11 +21,13 @@ mod print_promela_examples;
 mod print_rav;
 mod rav_diagnostics;
 mod rav_documentation;
+mod rav_expectations;
 mod rav_lowering;
 mod rav_meaning;
 mod rav_round_trip;
 mod rocker_corpus;
 mod rocker_diagnostics;
+mod rocker_expectations;
 mod rocker_lowering;
 mod rocker_mutation;
 mod sites;
@@ -31,3 +35,4 @@ mod spin;
 mod trencher_corpus;
 mod trencher_diagnostics;
 mod trencher_mutation;
+mod units;

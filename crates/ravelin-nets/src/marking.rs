@@ -69,18 +69,3 @@ impl Marking {
         size_of_val::<[(PlaceId, u32)]>(&self.0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn covering_is_by_place() {
-        let marking = |tokens: &[(u32, u32)]| Marking::new(tokens.iter().copied());
-        let large = marking(&[(7, 1), (2, 1), (5, 3), (2, 1)]);
-        assert_eq!(large.iter().collect::<Vec<_>>(), [(2, 2), (5, 3), (7, 1)]);
-        assert!(marking(&[(5, 3)]).is_covered_by(&large) && marking(&[]).is_covered_by(&large));
-        assert!(!marking(&[(5, 4)]).is_covered_by(&large) && !marking(&[(6, 1)]).is_covered_by(&large));
-        assert_eq!((large.count(5), large.count(6), large.total()), (3, 0, 6));
-    }
-}

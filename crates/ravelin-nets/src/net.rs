@@ -170,24 +170,3 @@ impl Net {
         marking.iter().map(place).collect::<Vec<_>>().join(", ")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_step_back_is_the_least_marking() {
-        let mut net = Net::default();
-        let [a, b, c] = ["a", "b", "c"].map(|name| net.place(name, InitialTokens::Exactly(0)));
-        let t = net.transition([(a, 2), (b, 1)], [(b, 1), (c, 3)]);
-        assert_eq!(net.before(t, &Marking::new([(c, 4)])), Some(Marking::new([(a, 2), (b, 1), (c, 1)])));
-        assert_eq!(net.before(t, &Marking::new([(b, 3), (c, 1)])), Some(Marking::new([(a, 2), (b, 3)])));
-        let [zero, one] =
-            [("x=0", 1), ("x=1", 0)].map(|(name, tokens)| net.place(name, InitialTokens::Exactly(tokens)));
-        net.cell([zero, one]);
-        let store = net.setting([(a, 1)], [], [one]);
-        assert_eq!(net.before(store, &Marking::new([(one, 1), (c, 1)])), Some(Marking::new([(a, 1), (c, 1)])));
-        assert_eq!(net.before(store, &Marking::new([(zero, 1)])), None);
-        assert_eq!(net.show(&Marking::new([(a, 2), (b, 1)])), "2 a, b");
-    }
-}

@@ -151,22 +151,3 @@ fn get(bits: &[u64], place: usize) -> bool {
 fn set(bits: &mut [u64], place: usize) {
     bits[place / 64] |= 1 << (place % 64);
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_token_that_moves_is_at_one_place() {
-        let mut net = Net::default();
-        let a = net.place("a", InitialTokens::Exactly(1));
-        let b = net.place("b", InitialTokens::Exactly(0));
-        let many = net.place("many", InitialTokens::AtLeast(0));
-        net.transition([(a, 1)], [(b, 1)]);
-        net.transition([(b, 1), (many, 1)], [(a, 1)]);
-        let pairs = Pairs::new(&net, &mut || false).expect("in time");
-        assert!(!pairs.can_meet(a, b) && !pairs.can_meet(a, a) && !pairs.can_meet(b, b));
-        assert!(pairs.can_meet(a, many) && pairs.can_meet(b, many) && pairs.can_meet(many, many));
-        assert!(!pairs.allow(&Marking::new([(a, 2)])) && pairs.allow(&Marking::new([(b, 1), (many, 7)])));
-    }
-}

@@ -2,4 +2,5 @@
 //!
 //! `cargo test -p ravelin-nets --test nets NAME::` runs those of one file.
 
+mod parts;
 mod random_nets;

@@ -3,7 +3,7 @@
 use crate::answers::{c11_robustness, robustness, triangular_races};
 use crate::deadlocks::add_deadlocks;
 use crate::error::Error;
-use crate::impact::{Asked, add_impact};
+use crate::impact::{ImpactQuestion, add_impact};
 use crate::program::Program;
 use crate::setters::setters;
 use crate::stops::add_stops;
@@ -129,7 +129,7 @@ impl<'a> Check<'a> {
         let needs_impact = matches!(self.property, Property::Observational | Property::Safe);
         if needs_impact || self.impact && self.property == Property::Robust {
             let Check { program, model, property, races, seq_cst, budget, .. } = self;
-            add_impact(&Asked { program, model, property, races, seq_cst, budget, start }, &mut answer)?;
+            add_impact(&ImpactQuestion { program, model, property, races, seq_cst, budget, start }, &mut answer)?;
         }
         if self.stops {
             add_stops(self.program, self.budget, start, &mut answer)?;

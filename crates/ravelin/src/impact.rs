@@ -35,7 +35,7 @@ const MOST_TIME: Duration = Duration::from_secs(5);
 
 /// The question that an answer is about.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct ImpactQuestion<'a> {
     pub program: &'a Program,
     pub model: Model,
     pub property: Property,
@@ -47,8 +47,8 @@ pub(crate) struct Asked<'a> {
 
 /// Adds whether it matters to an answer about robustness, within the rest of the budget, and the verdict on the property
 /// that was asked about. Instances of a program with any number of threads are not examined.
-pub(crate) fn add_impact(asked: &Asked, answer: &mut Answer) -> Result<(), Error> {
-    let Asked { program, property, budget, start, .. } = *asked;
+pub(crate) fn add_impact(asked: &ImpactQuestion, answer: &mut Answer) -> Result<(), Error> {
+    let ImpactQuestion { program, property, budget, start, .. } = *asked;
     // Of several processes that find the same answer, one reports it.
     let is_other = budget.storage.peers.is_some_and(|peers| peers.number() != 0);
     let is_spent = budget.spent(start, answer.states()).is_some();
@@ -109,14 +109,14 @@ fn stated(program: &ravelin_program::Program) -> usize {
 
 /// The searches, and how many states they took.
 struct Assessment<'a> {
-    asked: &'a Asked<'a>,
+    asked: &'a ImpactQuestion<'a>,
     states: u64,
     begin: Instant,
 }
 
 impl Assessment<'_> {
     fn impact(&mut self, robust: Verdict, answer: &Answer) -> Result<Impact, Error> {
-        let Asked { program, model, .. } = *self.asked;
+        let ImpactQuestion { program, model, .. } = *self.asked;
         let mut found = unsettled(program, robust);
         let under_sc = self.goals(Model::Sc)?;
         found.sc = under_sc.0;
@@ -262,7 +262,7 @@ impl Assessment<'_> {
     }
 
     fn is_robust(&mut self, program: &ravelin_program::Program) -> Result<bool, Error> {
-        let Asked { model, races, seq_cst, .. } = *self.asked;
+        let ImpactQuestion { model, races, seq_cst, .. } = *self.asked;
         if self.is_spent() {
             return Ok(false);
         }

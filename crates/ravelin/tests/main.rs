@@ -4,3 +4,7 @@
 mod grades;
 mod outside;
 mod round_trip;
+mod units;
+
+// `units` compiles a file that finds it at the root of its crate.
+use ravelin::Error;

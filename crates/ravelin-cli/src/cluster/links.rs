@@ -97,21 +97,6 @@ fn secret(arguments: &Cluster) -> anyhow::Result<Option<Secret>> {
     Ok(Some(Secret::new(text.as_encoded_bytes()).context(SECRET_VARIABLE)?))
 }
 
-/// Options with a value that belong to one process: where it is, and limits that count for all if one process has them. The last four
-/// say how process 0 prints the answer. A checkpoint keeps them, so they have to agree where there is one.
-const OF_ONE_PROCESS: [&str; 10] = [
-    "--cluster",
-    "--process",
-    "--connect-timeout",
-    "--secret-file",
-    "--timeout",
-    "--max-memory",
-    "--format",
-    "--color",
-    "--html",
-    "--svg",
-];
-
 /// A number for what is asked: the version, the options that have to agree and the text of the programs, but not where they lie.
 fn question(inputs: &Inputs, hosts: &Path) -> anyhow::Result<u64> {
     if inputs.files.iter().any(|file| input::is_standard_input(file)) {
@@ -119,41 +104,11 @@ fn question(inputs: &Inputs, hosts: &Path) -> anyhow::Result<u64> {
     }
     let is_place =
         |word: &OsString| word == hosts.as_os_str() || inputs.files.iter().any(|file| file.as_os_str() == word);
-    let words = question_words(std::env::args_os().skip(1).collect()).into_iter().filter(|word| !is_place(word));
+    let words = words::of_question(std::env::args_os().skip(1).collect()).into_iter().filter(|word| !is_place(word));
     let mut parts = vec![env!("CARGO_PKG_VERSION").as_bytes().to_vec()];
     parts.extend(words.map(OsString::into_encoded_bytes));
     for file in &inputs.files {
         parts.push(std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?);
     }
     Ok(fingerprint(parts))
-}
-
-/// The words of a command line that have to agree.
-fn question_words(words: Vec<OsString>) -> Vec<OsString> {
-    let has_checkpoint = words.iter().any(|word| word.to_str().is_some_and(|word| word.starts_with("--checkpoint")));
-    words::without(if has_checkpoint { &OF_ONE_PROCESS[..6] } else { &OF_ONE_PROCESS }, words)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options_of_one_process_need_not_agree() {
-        let words = |text: &str| question_words(text.split(' ').map(OsString::from).collect());
-        let asked = words("check a.rav --model tso --max-states 9");
-        for same in [
-            "check --timeout 5s a.rav --model=tso --max-states 9 --process 1",
-            "check a.rav --model tso --max-states=9 --connect-timeout=1s --max-memory 1G --secret-file x --format json",
-        ] {
-            assert_eq!(words(same), asked, "{same}");
-        }
-        for other in ["check a.rav --model pso --max-states 9", "check a.rav --model tso --max-states 8", "reach a.rav"]
-        {
-            assert_ne!(words(other), asked, "{other}");
-        }
-        let kept = |text: &str| words(&format!("check a.rav --checkpoint d {text}"));
-        assert_eq!(kept("--timeout 5s"), kept("--max-memory 1G"));
-        assert_ne!(kept("--format json"), kept("--format text"));
-    }
 }

@@ -10,7 +10,7 @@
 //! With `file`, `command`, `model` and `answer`: the answer of a command about a file. With `file`, `question` and
 //! `verdict`: Trencher's answer, for tso.
 
-use crate::error::Error;
+use crate::Error;
 use ravelin_program::Model;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;

@@ -62,33 +62,3 @@ pub fn unknown(name: &Name, dialect: Dialect) -> Diagnostic {
     Diagnostic::error(name.span, format!("there is no register `{}`", name.text))
         .with_help(format!("the registers are {known}"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_view_is_found_under_its_name() {
-        let cases = [
-            ("rax", Some((0, Width::Quad))),
-            ("EBX", Some((1, Width::Long))),
-            ("dl", Some((3, Width::Byte))),
-            ("sp", Some((7, Width::Word))),
-            ("sil", Some((4, Width::Byte))),
-            ("r8", Some((8, Width::Quad))),
-            ("r15d", Some((15, Width::Long))),
-            ("r08", None),
-            ("r16", None),
-            ("r", None),
-            ("rip", None),
-            ("ah", None),
-        ];
-        for (name, found) in cases {
-            assert_eq!(find(name, Dialect::X86_64), found, "{name}");
-        }
-        assert_eq!(find("rax", Dialect::X86), None);
-        for number in 0..COUNT {
-            assert_eq!(find(&name(number, Dialect::X86_64), Dialect::X86_64), Some((number, Width::Quad)));
-        }
-    }
-}

@@ -1,0 +1,9 @@
+//! The unit tests of files that need nothing else of their crate. Such a file is compiled once more here; with `--lib` the whole
+//! crate would be.
+
+#![allow(dead_code)]
+
+#[path = "../src/hosts.rs"]
+mod hosts;
+#[path = "../src/secret.rs"]
+mod secret;

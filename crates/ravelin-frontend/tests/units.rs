@@ -1,0 +1,13 @@
+//! The unit tests of files that need nothing else of their crate. Such a file is compiled once more here; with `--lib` the whole
+//! crate would be.
+
+#![allow(dead_code)]
+
+#[path = "../src/print/names.rs"]
+mod names;
+#[path = "../src/memorax/lower/range.rs"]
+mod range;
+#[path = "../src/suggest.rs"]
+mod suggest;
+#[path = "../src/trencher/word.rs"]
+mod word;
