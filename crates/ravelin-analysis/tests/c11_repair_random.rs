@@ -5,9 +5,7 @@
 
 use crate::random_programs::{without_faulting_domains, without_seq_cst_accesses};
 use ravelin_analysis::Verdict;
-use ravelin_analysis::c11::{
-    C11Weights, StrengthenQuestion, c11_offers, order_sites, strengthen,
-};
+use ravelin_analysis::c11::{C11Weights, StrengthenQuestion, c11_offers, order_sites, strengthen};
 use ravelin_analysis::fences::{CostBy, FenceSet, Offer, Sets, SynthesisOutcome, automaton_sites};
 use ravelin_analysis::reachability::{ReachabilityQuestion, reach};
 use ravelin_program::{

@@ -43,8 +43,12 @@ fn each_kind_of_violation_has_its_rule_and_its_place() {
     for (arguments, rule, lines) in cases {
         let (exit, document) = sarif(arguments);
         assert_eq!(exit, 1, "{arguments:?}");
-        let [result] = results(&document) else { panic!("{arguments:?}: {document:#}") };
+        let [result, others @ ..] = results(&document) else { panic!("{arguments:?}: {document:#}") };
         assert_eq!(result["ruleId"], *rule);
+        // A violation of robustness that breaks a goal is followed by that.
+        let breaks_goal = rule.starts_with("not-robust") || *rule == "stale-access";
+        let others: Vec<&str> = others.iter().filter_map(|other| other["ruleId"].as_str()).collect();
+        assert_eq!(others, if breaks_goal { &["goal"][..] } else { &[] }, "{arguments:?}");
         assert_eq!(result["kind"], "fail");
         let region = &result["locations"][0]["physicalLocation"]["region"];
         assert!(lines.iter().any(|line| region["startLine"] == *line), "{arguments:?}: {region}");
@@ -56,6 +60,17 @@ fn each_kind_of_violation_has_its_rule_and_its_place() {
             .collect();
         orders.sort_unstable();
         assert_eq!(orders, (1..=orders.len() as u64).collect::<Vec<_>>(), "every step once");
+    }
+}
+
+#[test]
+fn harmless_violations_are_notes() {
+    let (exit, document) = sarif(&["check", "examples/robustness-c11/bar.rav", "--model", "tso,rc20"]);
+    assert_eq!((exit, results(&document).len()), (1, 2));
+    for result in results(&document) {
+        assert_eq!((&result["kind"], &result["level"]), (&"fail".into(), &"note".into()));
+        let message = result["message"]["text"].as_str().expect("a message");
+        assert!(message.ends_with("This is harmless: a stale value only repeats loops that wait (lines 16 and 23)."));
     }
 }
 
