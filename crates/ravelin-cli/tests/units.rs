@@ -3,5 +3,7 @@
 
 #![allow(dead_code)]
 
+#[path = "../src/sanitize/bar.rs"]
+mod bar;
 #[path = "../src/words.rs"]
 mod words;

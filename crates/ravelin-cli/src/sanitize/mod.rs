@@ -1,6 +1,7 @@
 //! `ravelin cc`, `ravelin c++`, `ravelin run`, `ravelin replay`, `ravelin cargo` and `ravelin findings`.
 
 pub mod arguments;
+mod bar;
 mod cargo;
 mod fix;
 mod replay;

@@ -1,13 +1,14 @@
 //! `ravelin run`: one run, or many with schedules of their own.
 
 use super::arguments::{Run, ScheduleKind, Schedules};
+use super::bar::progress;
 use super::fix;
 use crate::exit::Exit;
 use ravelin_output::{LiveLine, stderr};
 use ravelin_sanitizer::report::{Report, Wanted};
 use ravelin_sanitizer::{CompletedRun, RunPlan, RunReport, Scheduling, WatchCommand};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Seconds after which a run without progress is ended, unless the command line says otherwise.
 const NO_PROGRESS: u64 = 60;
@@ -77,24 +78,4 @@ pub fn make_runs(plan: &RunPlan, wanted: &Wanted, halt: bool) -> anyhow::Result<
     };
     let watched: Option<&mut (dyn FnMut(u64, u64) + Send)> = if line.is_some() { Some(&mut show) } else { None };
     Ok(plan.judge(wanted, halt, watched)?)
-}
-
-/// How far the runs are, and when they end if the others take as long.
-fn progress(done: u64, runs: u64, violated: u64, elapsed: Duration) -> String {
-    let bar = "█".repeat((30 * done.min(runs) / runs.max(1)) as usize);
-    let left = elapsed.as_secs_f64() / done.max(1) as f64 * runs.saturating_sub(done) as f64;
-    format!("{bar:░<30} {done}/{runs} runs, something found in {violated}, {left:.0} s left")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_line_tells_how_far_the_runs_are() {
-        let bar = "█".repeat(7) + &"░".repeat(23);
-        let line = progress(25, 100, 3, Duration::from_secs(10));
-        assert_eq!(line, format!("{bar} 25/100 runs, something found in 3, 30 s left"));
-        assert_eq!(progress(0, 2, 0, Duration::ZERO), "░".repeat(30) + " 0/2 runs, something found in 0, 0 s left");
-    }
 }

@@ -1,0 +1,23 @@
+//! How far many runs of a program are, as one line.
+
+use std::time::Duration;
+
+/// How far the runs are, and when they end if the others take as long.
+pub fn progress(done: u64, runs: u64, violated: u64, elapsed: Duration) -> String {
+    let bar = "█".repeat((30 * done.min(runs) / runs.max(1)) as usize);
+    let left = elapsed.as_secs_f64() / done.max(1) as f64 * runs.saturating_sub(done) as f64;
+    format!("{bar:░<30} {done}/{runs} runs, something found in {violated}, {left:.0} s left")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_tells_how_far_the_runs_are() {
+        let bar = "█".repeat(7) + &"░".repeat(23);
+        let line = progress(25, 100, 3, Duration::from_secs(10));
+        assert_eq!(line, format!("{bar} 25/100 runs, something found in 3, 30 s left"));
+        assert_eq!(progress(0, 2, 0, Duration::ZERO), "░".repeat(30) + " 0/2 runs, something found in 0, 0 s left");
+    }
+}
