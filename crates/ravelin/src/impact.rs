@@ -11,7 +11,7 @@
 //!
 //! In the first two cases goals hold exactly if they hold under sc, unless they speak of registers inside such loops. The
 //! searches have limits of their own, so that an answer of `check` is not much slower for them. `--property safe` asks
-//! without these.
+//! without these about goals, and `--property observational` about values that are used.
 
 use crate::answers;
 use crate::error::Error;
@@ -28,7 +28,7 @@ use ravelin_program::{GoalKind, Instruction, Model, Position, SeqCstReading, Thr
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// States of each search, and time of all of them, unless the property is about goals. The first takes less than a second,
+/// States of each search, and time of all of them, unless the property is about what is searched for. The first takes less than a second,
 /// and makes an answer independent of the machine; the second is for programs whose states are large.
 const MOST_STATES: u64 = 20_000;
 const MOST_TIME: Duration = Duration::from_secs(5);
@@ -147,24 +147,19 @@ impl Assessment<'_> {
         Ok(found)
     }
 
-    /// The budget of one more search.
-    fn left(&self) -> Budget<'_> {
+    /// The budget of one more search, which the property is about or not.
+    fn left(&self, about: Property) -> Budget<'_> {
         let budget = self.asked.budget.child(self.asked.start, self.states).silent().in_memory();
-        if self.is_patient() {
+        if self.asked.property == about {
             return budget;
         }
         let time = MOST_TIME.saturating_sub(self.begin.elapsed());
         budget.at_most(MOST_STATES).time(budget.limits.time.map_or(time, |given| given.min(time)))
     }
 
-    /// The question is about goals.
-    fn is_patient(&self) -> bool {
-        self.asked.property == Property::Safe
-    }
-
-    fn is_spent(&self) -> bool {
+    fn is_spent(&self, about: Property) -> bool {
         self.asked.budget.spent(self.asked.start, self.states).is_some()
-            || !self.is_patient() && self.begin.elapsed() >= MOST_TIME
+            || self.asked.property != about && self.begin.elapsed() >= MOST_TIME
     }
 
     /// Whether goals and assertions hold, and nothing faults, under a model.
@@ -173,10 +168,10 @@ impl Assessment<'_> {
         if let (Model::Sc, Some(known)) = (model, self.asked.program.goals.get()) {
             return Ok(known.clone());
         }
-        if self.is_spent() {
+        if self.is_spent(Property::Safe) {
             return Ok((Verdict::Unknown, None));
         }
-        let watch = Watch::new(self.left(), "looking for assertions and faults");
+        let watch = Watch::new(self.left(Property::Safe), "looking for assertions and faults");
         if stated(program) == 0 && !may_stop(program, &watch).unwrap_or(true) {
             return Ok((Verdict::Holds, None));
         }
@@ -184,11 +179,14 @@ impl Assessment<'_> {
         let program = ravelin_program::Program { goals, ..program.clone() };
         let mut found = (Verdict::Unknown, None);
         for &engine in self.engines(model) {
-            if found.0 != Verdict::Unknown || self.is_spent() {
+            if found.0 != Verdict::Unknown || self.is_spent(Property::Safe) {
                 break;
             }
-            let question =
-                ReachabilityQuestion { deadlocks: false, budget: self.left(), ..ReachabilityQuestion::new(model) };
+            let question = ReachabilityQuestion {
+                deadlocks: false,
+                budget: self.left(Property::Safe),
+                ..ReachabilityQuestion::new(model)
+            };
             match reach(&program, &question, engine) {
                 Ok(answer) => {
                     self.states += answer.reachability.statistics.states;
@@ -205,12 +203,12 @@ impl Assessment<'_> {
         Ok(found)
     }
 
-    /// Those that are asked one after the other. Without patience no two of them race, so that an answer is always the
-    /// same.
+    /// Those that are asked one after the other. Unless the property is about goals, no two of them race, so that an answer
+    /// is always the same.
     fn engines(&self, model: Model) -> &'static [ReachEngine] {
         match model {
-            Model::Tso if !self.is_patient() => &[ReachEngine::Bounded, ReachEngine::Dual],
-            Model::Pso if !self.is_patient() => &[ReachEngine::Bounded, ReachEngine::Sb],
+            Model::Tso if self.asked.property != Property::Safe => &[ReachEngine::Bounded, ReachEngine::Dual],
+            Model::Pso if self.asked.property != Property::Safe => &[ReachEngine::Bounded, ReachEngine::Sb],
             _ => &[ReachEngine::Auto],
         }
     }
@@ -218,7 +216,7 @@ impl Assessment<'_> {
     /// Whether all violations are mild, and whether goals can see what is inside the loops in which they are.
     fn mild(&mut self, found: &mut Impact) -> Result<(Option<Grade>, bool), Error> {
         let program = &self.asked.program.program;
-        let watch = Watch::new(self.left(), "looking for loops that wait");
+        let watch = Watch::new(self.left(Property::Observational), "looking for loops that wait");
         let Ok((waiting, spins)) = with_waits(program, &watch) else { return Ok((None, false)) };
         let rewritten: Vec<&SpinLoop> = spins.iter().filter(|spin| spin.rewrite().is_some()).collect();
         let sees_inside = rewritten.iter().any(|spin| spin.is_seen_by_goals(program));
@@ -235,12 +233,12 @@ impl Assessment<'_> {
 
     /// Whether a program is observationally robust.
     fn unobserved(&mut self, program: &ravelin_program::Program, found: &mut Impact) -> Result<Option<Grade>, Error> {
-        if self.is_spent() {
+        if self.is_spent(Property::Observational) {
             return Ok(None);
         }
         let question = C11Question {
             races: self.asked.races,
-            budget: self.left(),
+            budget: self.left(Property::Observational),
             ..C11Question::new(allowing_more(self.asked.model))
         };
         let answer = match observational(program, &question) {
@@ -263,14 +261,16 @@ impl Assessment<'_> {
 
     fn is_robust(&mut self, program: &ravelin_program::Program) -> Result<bool, Error> {
         let ImpactQuestion { model, races, seq_cst, .. } = *self.asked;
-        if self.is_spent() {
+        if self.is_spent(Property::Observational) {
             return Ok(false);
         }
         let found = if model.is_c11() {
-            let question = C11Question { seq_cst, races, budget: self.left(), ..C11Question::new(model) };
+            let question =
+                C11Question { seq_cst, races, budget: self.left(Property::Observational), ..C11Question::new(model) };
             c11_robustness(program, &question).map(|found| (found.verdict, found.statistics.states))
         } else {
-            let question = RobustnessQuestion { budget: self.left(), ..RobustnessQuestion::new(model) };
+            let question =
+                RobustnessQuestion { budget: self.left(Property::Observational), ..RobustnessQuestion::new(model) };
             robustness(program, &question).map(|found| (found.verdict, found.explored.states))
         };
         match found {
