@@ -462,7 +462,7 @@ impl Rerun<'_> {
     }
 }
 
-/// Loads go to registers that nobody reads, some of them through a copy; a few stores write what was copied.
+/// Loads go to registers that are not read, some of them through a copy; a few stores write what was copied.
 fn with_unused_loads(program: &mut Program, seed: u64) {
     for (number, thread) in program.threads.iter_mut().enumerate() {
         let first = thread.registers.len();

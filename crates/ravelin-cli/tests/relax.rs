@@ -1,4 +1,4 @@
-//! `ravelin relax` as its users run it: every language that has orders, every format, what it refuses, and inputs that nobody would wish for.
+//! `ravelin relax` as its users run it: every language that has orders, every format, what it refuses, and hostile inputs.
 
 use crate::running;
 

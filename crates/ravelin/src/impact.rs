@@ -9,8 +9,8 @@
 //!    release/acquire, and pso less than RC20 with relaxed accesses, so a proof for these holds there as well.
 //! 3. *goals hold* and *wrong*: reachability under the model says so.
 //!
-//! In the first two cases goals hold exactly if they hold under sc, unless they speak of registers inside such loops. The
-//! searches have limits of their own, so that an answer of `check` is not much slower for them. `--property safe` asks
+//! In the first two cases goals hold exactly if they hold under sc: a loop is not rewritten here if goals speak of
+//! registers or places inside of it. A program that violates a goal, under the model or under sc, is *wrong*. The searches have limits of their own, so that an answer of `check` is not much slower for them. `--property safe` asks
 //! without these about goals, and `--property observational` about values that are used.
 
 use crate::answers;
@@ -57,7 +57,7 @@ pub(crate) fn add_impact(asked: &ImpactQuestion, answer: &mut Answer) -> Result<
     }
     let robust = answer.verdict().unwrap_or(Verdict::Unknown);
     let has_race = matches!(answer, Answer::C11Robustness(answer) if answer.race.is_some());
-    let mut assessment = Assessment { asked, states: answer.states(), begin: Instant::now() };
+    let mut assessment = Assessment { asked, states: answer.states(), begin: Instant::now(), mild: None };
     let found = match has_race || program.is_parameterised() || is_spent {
         true => Impact { robust, ..unsettled(program, robust) },
         false => assessment.impact(robust, answer)?,
@@ -65,11 +65,9 @@ pub(crate) fn add_impact(asked: &ImpactQuestion, answer: &mut Answer) -> Result<
     let on_property = match property {
         Property::Robust | Property::Trf => robust,
         _ if has_race => Verdict::Violated,
-        Property::Observational => match found.grade {
-            _ if robust == Verdict::Holds => Verdict::Holds,
-            Some(Grade::Rejoins | Grade::Unobserved) => Verdict::Holds,
-            _ => Verdict::Unknown,
-        },
+        // Whether goals hold is another question.
+        Property::Observational if robust == Verdict::Holds || assessment.mild.is_some() => Verdict::Holds,
+        Property::Observational => Verdict::Unknown,
         Property::Safe => safe(&found, answer),
     };
     answer.set_impact(found, property, on_property);
@@ -112,6 +110,8 @@ struct Assessment<'a> {
     asked: &'a ImpactQuestion<'a>,
     states: u64,
     begin: Instant,
+    /// All violations are known to be of this grade, whatever goals say.
+    mild: Option<Grade>,
 }
 
 impl Assessment<'_> {
@@ -121,11 +121,10 @@ impl Assessment<'_> {
         let under_sc = self.goals(Model::Sc)?;
         found.sc = under_sc.0;
         found.witness = under_sc.1.as_ref().map(|witness| Box::new(answers::witness(witness)));
-        let (grade, sees_inside) = match robust {
-            Verdict::Violated => self.mild(&mut found)?,
-            _ => (None, false),
-        };
-        let is_sc = robust == Verdict::Holds || grade.is_some() && !sees_inside;
+        if robust == Verdict::Violated {
+            self.mild = self.mild_grade(&mut found)?;
+        }
+        let is_sc = robust == Verdict::Holds || self.mild.is_some();
         found.model = match found.sc {
             // A run under sc is one under every other model.
             Verdict::Violated => Verdict::Violated,
@@ -137,12 +136,12 @@ impl Assessment<'_> {
             }
         };
         let deadlock = answer.deadlocks().is_some_and(|deadlocks| deadlocks.witness.is_some());
-        found.grade = (robust == Verdict::Violated).then_some(match (grade, found.model) {
-            (Some(grade), _) if !deadlock => grade,
-            (_, Verdict::Violated) => Grade::Wrong,
+        found.grade = (robust == Verdict::Violated).then_some(match (self.mild, found.model) {
             _ if deadlock => Grade::Wrong,
-            (_, Verdict::Holds) if found.stated > 0 => Grade::GoalsHold,
-            _ => Grade::Open,
+            (_, Verdict::Violated) => Grade::Wrong,
+            (Some(mild), _) => mild,
+            (None, Verdict::Holds) if found.stated > 0 => Grade::GoalsHold,
+            (None, _) => Grade::Open,
         });
         Ok(found)
     }
@@ -213,13 +212,15 @@ impl Assessment<'_> {
         }
     }
 
-    /// Whether all violations are mild, and whether goals can see what is inside the loops in which they are.
-    fn mild(&mut self, found: &mut Impact) -> Result<(Option<Grade>, bool), Error> {
+    /// The grade if all violations are mild. A loop that goals can look into is taken as it is written.
+    fn mild_grade(&mut self, found: &mut Impact) -> Result<Option<Grade>, Error> {
         let program = &self.asked.program.program;
         let watch = Watch::new(self.left(Property::Observational), "looking for loops that wait");
-        let Ok((waiting, spins)) = with_waits(program, &watch) else { return Ok((None, false)) };
-        let rewritten: Vec<&SpinLoop> = spins.iter().filter(|spin| spin.rewrite().is_some()).collect();
-        let sees_inside = rewritten.iter().any(|spin| spin.is_seen_by_goals(program));
+        let Ok((waiting, spins)) = with_waits(program, &watch) else { return Ok(None) };
+        let mut rewritten: Vec<&SpinLoop> = spins.iter().filter(|spin| spin.rewrite().is_some()).collect();
+        if rewritten.iter().any(|spin| spin.is_seen_by_goals(program)) {
+            rewritten.clear();
+        }
         let grade = if !rewritten.is_empty() && self.is_robust(&waiting)? {
             Some(Grade::Rejoins)
         } else {
@@ -228,7 +229,7 @@ impl Assessment<'_> {
         if grade.is_some() {
             found.repeated = lines(rewritten.iter().filter_map(|spin| spin.position));
         }
-        Ok((grade, sees_inside))
+        Ok(grade)
     }
 
     /// Whether a program is observationally robust.

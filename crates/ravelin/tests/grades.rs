@@ -2,7 +2,7 @@
 //! the same program. Where a stale value only repeats loops, the final states are those of sc; where none is used, memory
 //! ends as under sc; goals hold or are violated as reachability says.
 
-use ravelin::answer::{EndState, Grade, Impact, Verdict};
+use ravelin::answer::{EndState, Grade, Impact, Property, Verdict};
 use ravelin::{Answer, Budget, Model, Program};
 use ravelin_semantics::generate::Random;
 use std::collections::BTreeMap;
@@ -160,4 +160,19 @@ fn what_a_litmus_test_asks_about_is_used() {
     assert_eq!(grade(text), Some(Grade::Unobserved));
     assert_eq!(grade(&format!("{text} exists p.a == 0 && q.b == 0;")), Some(Grade::Open));
     assert_eq!(grade(&format!("{text} finally p.a == 1 || q.b == 1;")), Some(Grade::Wrong));
+}
+
+/// Violations of robustness that do no harm do not make a program right that is wrong under sc.
+#[test]
+fn what_is_wrong_under_sc_is_not_harmless() {
+    let text = "static x; static y; thread p { x.store(1); let a = y.load(); }
+        thread q { y.store(1); let b = x.load(); } never x == 1;";
+    let program = Program::parse("sb.rav", text.to_owned()).expect("a program");
+    for (property, verdict) in [(Property::Observational, Verdict::Holds), (Property::Safe, Verdict::Violated)] {
+        let answer = ravelin::check(&program).model(Model::Rc20).property(property).run().expect("an answer");
+        assert_eq!(answer.verdict(), Some(verdict));
+        assert_eq!(answer.impact().and_then(|impact| impact.grade), Some(Grade::Wrong));
+        let text = answer.to_string();
+        assert!(text.contains("wrong under sc already") && !text.contains("Nothing has to change"), "{text}");
+    }
 }

@@ -5,7 +5,7 @@
 //! beside it (`ravelin_machine::monitor`); what it finds becomes a graph that the axioms of `ravelin_semantics::rc20` judge.
 //!
 //! Reading order: `question` (what can be asked), `witness` (how an answer is made good), `graph` (edges and cycles of a graph),
-//! `sentence` (in words); `seq_cst` and `sc_graphs` (programs with seq_cst accesses); `observational` (stale values that nobody uses); then `spin` (loops that wait, rewritten to instructions that wait); then `reach` and `replay` (can a goal be violated?);
+//! `sentence` (in words); `seq_cst` and `sc_graphs` (programs with seq_cst accesses); `observational` (stale values that are not used); then `spin` (loops that wait, rewritten to instructions that wait); then `reach` and `replay` (can a goal be violated?);
 //! then the repair of a program that is not robust, or not safe: `repair` (the question and the loop), `offers` (what can be done),
 //! `violating_run` (what is learned from a violation).
 //!

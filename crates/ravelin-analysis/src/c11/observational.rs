@@ -1,4 +1,4 @@
-//! Observational robustness: does the program differ from SC in more than loads whose value nobody uses?
+//! Observational robustness: does the program differ from SC in more than loads whose value is not used?
 //!
 //! From *Verifying Observational Robustness against a C11-Style Memory Model* (Margalit, Lahav; POPL 2021). A program is observationally robust
 //! if each of its execution graphs that the model allows, without loads whose values do not matter, is one of SC. The search is that for

@@ -215,14 +215,19 @@ pub(super) fn violation(
 }
 
 pub(crate) fn has_seq_cst_accesses(program: &Program) -> bool {
+    has_accesses(program, Order::SeqCst)
+}
+
+/// Some access has this order.
+pub(super) fn has_accesses(program: &Program, wanted: Order) -> bool {
     let mut instructions = program.threads.iter().flat_map(|thread| &thread.transitions).map(|t| &t.instruction);
     instructions.any(|instruction| match instruction {
         Instruction::Load { order, .. }
         | Instruction::Store { order, .. }
         | Instruction::Rmw { order, .. }
         | Instruction::Wait { order, .. }
-        | Instruction::BlockingCas { order, .. } => *order == Order::SeqCst,
-        Instruction::CompareExchange { success, failure, .. } => *success == Order::SeqCst || *failure == Order::SeqCst,
+        | Instruction::BlockingCas { order, .. } => *order == wanted,
+        Instruction::CompareExchange { success, failure, .. } => *success == wanted || *failure == wanted,
         _ => false,
     })
 }

@@ -12,6 +12,7 @@
 //! Cost: the SC graphs of all prefixes, each with a few products of Boolean matrices per candidate. The squares of the sizes of all graphs
 //! that are judged are counted as effort, so that graphs that grow without end are given up soon.
 
+use super::question::has_accesses;
 use ravelin_explore::{Budget, Limit, Watch};
 use ravelin_machine::monitor::{MonitorFinding, MonitorFindingKind};
 use ravelin_machine::{Run, UnpackedState};
@@ -45,7 +46,7 @@ pub(super) fn judge_graphs(
 ) -> GraphSearch {
     let watch = Watch::new(budget, "judging execution graphs");
     let mut nodes = Nodes::default();
-    let mut judge = Judge { reading, races: races && has_non_atomic_accesses(program), effort, watch: &watch };
+    let mut judge = Judge { reading, races: races && has_accesses(program, Order::NonAtomic), effort, watch: &watch };
     let outcome = search(program, &mut judge, budget, &mut nodes);
     let graphs = nodes.nodes.len() as u64;
     match outcome {
@@ -277,16 +278,4 @@ fn start(program: &Program, memory: &[(Value, Value)]) -> UnpackedState {
             .collect(),
         memory: memory.to_vec(),
     }
-}
-
-fn has_non_atomic_accesses(program: &Program) -> bool {
-    let mut instructions = program.threads.iter().flat_map(|thread| &thread.transitions).map(|t| &t.instruction);
-    instructions.any(|instruction| match instruction {
-        Instruction::Load { order, .. }
-        | Instruction::Store { order, .. }
-        | Instruction::Rmw { order, .. }
-        | Instruction::Wait { order, .. }
-        | Instruction::BlockingCas { order, .. } => *order == Order::NonAtomic,
-        _ => false,
-    })
 }

@@ -106,7 +106,7 @@ impl<'a> C11Inquiry<'a> {
             (self.answer.limit, self.answer.basis) = (None, Some(SeqCstBasis::AllGraphs));
         } else {
             self.answer.basis = Some(SeqCstBasis::Open);
-            // That there are too many graphs is no limit that somebody gave.
+            // That there are too many graphs is not a limit of the question.
             let given = graphs.limit.filter(|limit| match limit {
                 Limit::States(_) => self.budget().limits.states.is_some_and(|left| left <= graphs.graphs),
                 _ => true,

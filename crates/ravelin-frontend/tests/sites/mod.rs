@@ -2,5 +2,6 @@
 
 mod choices;
 mod hostile;
+mod orders;
 mod same;
 mod texts;
