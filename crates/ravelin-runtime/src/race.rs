@@ -7,6 +7,7 @@ use crate::blocks;
 use crate::records::{self, WordRecord};
 use crate::report;
 use crate::shadow;
+use crate::spin;
 use crate::this_thread::{self, WatchedThread};
 use crate::trace;
 use ravelin_clocks::race::cell::{self, Lists, ShadowCell};
@@ -142,6 +143,10 @@ impl Lists for WordRecords {
 
     fn spilt<R>(&self, work: impl FnOnce(&mut WordRecord) -> R) -> Option<R> {
         records::with(self.0, work)
+    }
+
+    fn pause(&self, spins: &mut u32) {
+        spin::pause(spins);
     }
 }
 

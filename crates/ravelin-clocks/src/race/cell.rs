@@ -6,11 +6,11 @@
 //! slot moves to a list, so nothing is ever dropped. The newest accesses stay in the cell, where they are found
 //! quickly.
 //!
-//! Atomic accesses are not kept in the cell but in the list of their location. One slot of the cell, the *marker*, says
-//! which bytes have such lists, and whether there is a list of slots that had to leave the cell.
+//! Atomic accesses are not kept in the cell but in the list of their location. The first slot of the cell may be the
+//! *marker*, which says which bytes have such lists, and whether there is a list of slots that had to leave the cell.
 //!
-//! Cells are written with compare-and-swap and read again afterwards, so that of two simultaneous accesses at least one
-//! sees the other.
+//! A bit of the first slot is the cell's lock: an access takes it with one atomic instruction, changes as many slots as
+//! it must, and gives it back with a plain store. So of two simultaneous accesses one sees the other.
 
 use super::list::{self, AccessList};
 use super::slot::{ATOMIC, BYTES, WRITE, alike, epoch, races, remainder, tid, without};
@@ -27,6 +27,8 @@ pub type ShadowCell = [AtomicU64; SLOTS];
 const MARKER: u64 = 4;
 /// Set in the marker while slots that left the cell are in a list.
 const SPILT: u64 = 16;
+/// Set in the first slot while a thread works with the cell.
+const LOCKED: u64 = 32;
 
 /// The lists of one word.
 pub trait Lists {
@@ -39,6 +41,11 @@ pub trait Lists {
     /// Calls `work` with the list that slots of the cell move to, which is created if needed. `None` if memory has run
     /// out.
     fn spilt<R>(&self, work: impl FnOnce(&mut Self::List) -> R) -> Option<R>;
+
+    /// Waits a little for another thread that works with the cell, and longer when called again.
+    fn pause(&self, _spins: &mut u32) {
+        std::hint::spin_loop();
+    }
 }
 
 /// The result of an access.
@@ -59,63 +66,80 @@ pub fn is_known(cell: &ShadowCell, mine: u64) -> bool {
 }
 
 /// `thread` makes the non-atomic access `mine` now.
+#[inline]
 pub fn access(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> RaceCheck {
+    let mut cell = LockedCell::new(cell, lists);
     let mut outcome = RaceCheck::default();
+    let marked = cell.marked();
+    let (mut shared, mut free) = (None, None);
+    for index in usize::from(marked != 0)..SLOTS {
+        let slot = cell.slots[index];
+        if alike(slot, mine) {
+            shared = Some(index);
+            continue;
+        }
+        let mut left = slot;
+        if slot & mine & BYTES != 0 {
+            left = remainder(thread, slot, mine);
+            if outcome.raced.is_none() && races(thread, slot, mine) {
+                outcome.raced = Some(slot);
+                // The new one takes its place, so that the same pair is not found at every access.
+                left = without(slot, mine);
+            }
+            if left != slot {
+                cell.set(index, left);
+            }
+        }
+        if left == 0 {
+            free = free.or(Some(index));
+        }
+    }
+    match (shared, free) {
+        (Some(shared), _) => cell.set(shared, cell.slots[shared] | mine),
+        (None, Some(free)) => cell.set(free, mine),
+        (None, None) => {}
+    }
+    if marked & (SPILT | mine & BYTES) != 0 {
+        look_into_lists(&mut cell, thread, mine, lists, &mut outcome);
+    }
+    if shared.or(free).is_none() {
+        insert(&mut cell, mine, lists);
+    }
+    outcome
+}
+
+/// The part of [`access`] that concerns the lists.
+#[inline(never)]
+fn look_into_lists(
+    cell: &mut LockedCell,
+    thread: &ThreadClocks,
+    mine: u64,
+    lists: &impl Lists,
+    outcome: &mut RaceCheck,
+) {
+    outcome.met_atomics = cell.slots[0] & mine & BYTES != 0;
+    lists.for_each(|list, is_spilt| {
+        outcome.raced = outcome.raced.or_else(|| list::first_race(list, thread, mine));
+        list::trim(list, thread, mine);
+        if is_spilt && !list.slots().any(|slot| *slot != 0 && *slot & ATOMIC == 0) {
+            let rest = cell.slots[0] & !SPILT;
+            cell.slots[0] = if rest & BYTES == 0 { 0 } else { rest };
+        }
+    });
+}
+
+/// Stores an access in a cell that had no room for it, unless memory has run out.
+#[cold]
+#[inline(never)]
+fn insert(cell: &mut LockedCell, mine: u64, lists: &impl Lists) {
     loop {
-        let mut slots = load(cell);
-        let marked = marked(&slots);
-        if marked & (SPILT | mine & BYTES) != 0 {
-            outcome.met_atomics |= marked & mine & BYTES != 0;
-            lists.for_each(|list, is_spilt| {
-                outcome.raced = outcome.raced.or_else(|| list::first_race(list, thread, mine));
-                list::trim(list, thread, mine);
-                if is_spilt {
-                    settle_marker(cell, list);
-                }
-            });
-            slots = load(cell);
+        if let Some(free) = cell.slots.iter().position(|&slot| slot == 0) {
+            return cell.set(free, mine);
         }
-        let mut left = slots;
-        let (mut shared, mut superseded, mut free) = (None, None, None);
-        for (index, &slot) in slots.iter().enumerate() {
-            if slot == 0 {
-                free = free.or(Some(index));
-            } else if alike(slot, mine) {
-                shared = Some(index);
-            } else if slot & MARKER == 0 {
-                left[index] = remainder(thread, slot, mine);
-                if outcome.raced.is_none() && races(thread, slot, mine) {
-                    outcome.raced = Some(slot);
-                    // The new one takes its place, so that the same pair is not found at every access.
-                    left[index] = without(slot, mine);
-                }
-                if left[index] == 0 {
-                    superseded = superseded.or(Some(index));
-                }
-            }
+        let victim = victim(&cell.slots, mine);
+        if !spill(cell, victim, lists) {
+            return;
         }
-        let Some(place) = shared.or(superseded).or(free) else {
-            if !make_room(cell, &slots, mine, lists) {
-                return outcome;
-            }
-            continue;
-        };
-        let new = if shared.is_some() { slots[place] | mine } else { mine };
-        if cell[place].compare_exchange(slots[place], new, Ordering::SeqCst, Ordering::Relaxed).is_err() {
-            continue;
-        }
-        let mut unchanged = true;
-        for other in (0..SLOTS).filter(|&other| other != place) {
-            if left[other] != slots[other] {
-                let _ = cell[other].compare_exchange(slots[other], left[other], Ordering::Relaxed, Ordering::Relaxed);
-            }
-            let now = cell[other].load(Ordering::Relaxed);
-            unchanged &= now == left[other] || now == 0;
-        }
-        if unchanged {
-            return outcome;
-        }
-        // Another thread changed the cell at the same moment. What was stored now is found there again.
     }
 }
 
@@ -125,7 +149,7 @@ pub fn access(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl 
 #[inline(always)]
 pub fn check_atomic(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> Option<u64> {
     let first = cell[0].load(Ordering::Relaxed);
-    if first & (MARKER | SPILT) == MARKER
+    if first & (MARKER | SPILT | LOCKED) == MARKER
         && !first & mine & BYTES == 0
         && cell[1].load(Ordering::Relaxed) == 0
         && cell[2].load(Ordering::Relaxed) == 0
@@ -138,68 +162,103 @@ pub fn check_atomic(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: 
 
 #[inline(never)]
 fn check_atomic_slowly(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> Option<u64> {
-    loop {
-        let slots = load(cell);
-        if !marked(&slots) & mine & BYTES == 0 {
-            return would_race(cell, thread, mine, lists);
-        }
-        let Some(index) = marker(&slots).or_else(|| slots.iter().position(|&slot| slot == 0)) else {
-            if !make_room(cell, &slots, mine, lists) {
-                return would_race(cell, thread, mine, lists);
+    let mut locked = LockedCell::new(cell, lists);
+    if locked.marked() == 0 && locked.slots[0] != 0 {
+        // The first slot is needed.
+        match locked.slots.iter().position(|&slot| slot == 0) {
+            Some(free) => {
+                locked.set(free, locked.slots[0]);
+                locked.slots[0] = 0;
             }
-            continue;
-        };
-        // Marked before the comparison: a concurrent access finds the marker.
-        let marker = slots[index] | mine & BYTES | MARKER;
-        let _ = cell[index].compare_exchange(slots[index], marker, Ordering::SeqCst, Ordering::Relaxed);
+            None => {
+                spill(&mut locked, 0, lists);
+            }
+        }
     }
+    if locked.slots[0] == 0 || locked.marked() != 0 {
+        locked.slots[0] |= MARKER | mine & BYTES;
+    }
+    drop(locked);
+    would_race(cell, thread, mine, lists)
 }
 
 /// The access that `mine` would race with if `thread` made it now; nothing is remembered. An atomic access is not
 /// compared with atomic ones.
 pub fn would_race(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> Option<u64> {
-    let slots = load(cell);
-    let mut raced = slots.into_iter().find(|&slot| slot & MARKER == 0 && races(thread, slot, mine));
+    let first = cell[0].load(Ordering::Acquire) & !LOCKED;
+    let marked = if first & MARKER != 0 { first } else { 0 };
+    let others = (1..SLOTS).map(|index| cell[index].load(Ordering::Relaxed));
+    let mut slots = (marked == 0).then_some(first).into_iter().chain(others);
+    let mut raced = slots.find(|&slot| races(thread, slot, mine));
     let atomics = if mine & ATOMIC == 0 { mine & BYTES } else { 0 };
-    if raced.is_none() && marked(&slots) & (SPILT | atomics) != 0 {
+    if raced.is_none() && marked & (SPILT | atomics) != 0 {
         lists.for_each(|list, _| raced = raced.or_else(|| list::first_race(list, thread, mine)));
     }
     raced
 }
 
-fn load(cell: &ShadowCell) -> [u64; SLOTS] {
-    std::array::from_fn(|slot| cell[slot].load(Ordering::Relaxed))
+/// A cell that only this thread changes. The first slot is written when this is dropped.
+struct LockedCell<'a> {
+    cell: &'a ShadowCell,
+    slots: [u64; SLOTS],
 }
 
-fn marker(slots: &[u64; SLOTS]) -> Option<usize> {
-    slots.iter().position(|slot| slot & MARKER != 0)
-}
-
-/// The content of the marker; if two threads have made one at the same moment, the content of both.
-fn marked(slots: &[u64; SLOTS]) -> u64 {
-    slots.iter().filter(|slot| **slot & MARKER != 0).fold(0, |marked, slot| marked | slot)
-}
-
-/// Makes room in a full cell: one slot moves to the list, and the marker records that. Returns false if memory has run
-/// out.
-#[cold]
-fn make_room(cell: &ShadowCell, slots: &[u64; SLOTS], mine: u64, lists: &impl Lists) -> bool {
-    let victim = victim(slots, mine);
-    let spilt = lists.spilt(|list| {
-        list::add(list, slots[victim]);
-        // Done while the list is in use, so that no thread takes the marker for that of an empty list.
-        let leaves = match marker(slots) {
-            Some(index) => {
-                let mark = |now: u64| (now & MARKER != 0).then_some(now | SPILT);
-                cell[index].fetch_update(Ordering::SeqCst, Ordering::Relaxed, mark).is_ok().then_some(0)
+impl<'a> LockedCell<'a> {
+    #[inline(always)]
+    fn new(cell: &'a ShadowCell, lists: &impl Lists) -> LockedCell<'a> {
+        let mut first = cell[0].load(Ordering::Relaxed);
+        let mut spins = 0;
+        loop {
+            if first & LOCKED != 0 {
+                lists.pause(&mut spins);
+                first = cell[0].load(Ordering::Relaxed);
+                continue;
             }
-            None => Some(MARKER | SPILT),
-        };
-        if let Some(instead) = leaves {
-            let _ = cell[victim].compare_exchange(slots[victim], instead, Ordering::SeqCst, Ordering::Relaxed);
+            match cell[0].compare_exchange_weak(first, first | LOCKED, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => break,
+                Err(now) => first = now,
+            }
         }
-    });
-    spilt.is_some()
+        let [one, two, three] = [1, 2, 3].map(|index: usize| cell[index].load(Ordering::Relaxed));
+        LockedCell { cell, slots: [first, one, two, three] }
+    }
+
+    /// The marker; 0 if there is none.
+    #[inline(always)]
+    fn marked(&self) -> u64 {
+        if self.slots[0] & MARKER != 0 { self.slots[0] } else { 0 }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, index: usize, slot: u64) {
+        self.slots[index] = slot;
+        if index > 0 {
+            self.cell[index].store(slot, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for LockedCell<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.cell[0].store(self.slots[0], Ordering::Release);
+    }
+}
+
+/// Moves a slot of a full cell to the list, and records that in the marker, which takes the first slot if there was
+/// none. Returns false if memory has run out.
+fn spill(cell: &mut LockedCell, victim: usize, lists: &impl Lists) -> bool {
+    if lists.spilt(|list| list::add(list, cell.slots[victim])).is_none() {
+        return false;
+    }
+    if cell.marked() == 0 {
+        cell.set(victim, cell.slots[0]);
+        cell.slots[0] = MARKER | SPILT;
+    } else {
+        cell.set(victim, 0);
+        cell.slots[0] |= SPILT;
+    }
+    true
 }
 
 /// The slot that leaves a full cell. It is one of an earlier epoch of the same thread if there is any, which is rarely
@@ -209,18 +268,4 @@ fn victim(slots: &[u64; SLOTS], mine: u64) -> usize {
     let start = (mine.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62) as usize;
     let any = || (start..start + SLOTS).map(|index| index % SLOTS).find(|&index| slots[index] & MARKER == 0);
     slots.iter().position(|&slot| old(slot)).or_else(any).unwrap_or(0)
-}
-
-/// Clears the flag for spilt slots if the list holds none of them any more. The caller uses the list.
-fn settle_marker(cell: &ShadowCell, list: &mut impl AccessList) {
-    if list.slots().any(|slot| *slot != 0 && *slot & ATOMIC == 0) {
-        return;
-    }
-    for slot in cell {
-        let settle = |now: u64| {
-            let rest = now & !SPILT;
-            (now & MARKER != 0 && now & SPILT != 0).then_some(if rest & BYTES == 0 { 0 } else { rest })
-        };
-        let _ = slot.fetch_update(Ordering::SeqCst, Ordering::Relaxed, settle);
-    }
 }
