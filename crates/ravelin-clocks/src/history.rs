@@ -10,6 +10,7 @@
 
 use crate::clock::{Clock, Epoch, Tid};
 use crate::live::Live;
+use crate::thread::ThreadClocks;
 
 /// How many writes have their values remembered, including the initial one.
 pub const VALUES: usize = 8;
@@ -31,6 +32,14 @@ struct PackedSighting {
     updates: u16,
     /// Where it was written.
     site: SiteCode,
+}
+
+impl ThreadClocks {
+    /// Whether no clock elsewhere can distinguish a sighting by this thread from a later one at its epoch `to`.
+    #[inline(always)]
+    fn cannot_tell(&self, seen: &PackedSighting, to: Epoch) -> bool {
+        seen.tid() == self.tid && (seen.epoch + 1 == to || self.window.are_gone(seen.epoch, to, self.epoch))
+    }
 }
 
 impl PackedSighting {
@@ -199,9 +208,9 @@ impl History {
         Stale { history: self, from: gap.known, next: gap.forced.timestamp(), complete: true }
     }
 
-    /// A write by `tid` at its epoch `epoch`.
+    /// A write by `thread` in its current epoch.
     #[inline]
-    pub fn write(&mut self, tid: Tid, epoch: Epoch, plain: bool, value: u64, site: SiteCode) {
+    pub(crate) fn write(&mut self, thread: &ThreadClocks, plain: bool, value: u64, site: SiteCode) {
         let newest = self.newest() + 1;
         let index = newest as usize % VALUES;
         if plain {
@@ -212,29 +221,39 @@ impl History {
         }
         self.values[index] = value;
         let updates = u16::try_from(newest - self.last_plain).unwrap_or(u16::MAX);
-        self.push(PackedSighting { stamp: newest << TID_BITS | u64::from(tid), epoch, writer: tid, updates, site });
+        let ThreadClocks { tid, epoch, .. } = *thread;
+        let seen = PackedSighting { stamp: newest << TID_BITS | u64::from(tid), epoch, writer: tid, updates, site };
+        self.push(thread, seen);
     }
 
-    /// The newest write is seen by `tid` at its epoch `epoch`.
-    pub fn see(&mut self, tid: Tid, epoch: Epoch) {
+    /// The newest write is seen by `thread` in its current epoch.
+    pub(crate) fn see(&mut self, thread: &ThreadClocks) {
         if !self.is_empty() {
-            let stamp = self.newest() << TID_BITS | u64::from(tid);
-            self.push(PackedSighting { stamp, epoch, ..self.last });
+            let stamp = self.newest() << TID_BITS | u64::from(thread.tid);
+            self.push(thread, PackedSighting { stamp, epoch: thread.epoch, ..self.last });
         }
     }
 
-    /// Adds a sighting. If the thread's last event was here too, its epoch was released through this location only. Any
-    /// thread that has the epoch in a clock has also seen something newer here, so the two sightings cannot be
-    /// distinguished. This prevents one thread that writes repeatedly from filling the history.
+    /// Adds a sighting by `thread`. It takes the place of the thread's last one if no other location's clock holds an
+    /// epoch between them: any clock that holds one is of this location, and a thread that has it has also seen
+    /// something newer here. So one thread that accesses its own locations repeatedly does not fill their histories.
     #[inline]
-    fn push(&mut self, seen: PackedSighting) {
-        let alike = self.last.tid() == seen.tid() && self.last.epoch + 1 == seen.epoch;
-        if !alike && !self.is_empty() {
-            // There are many histories. Capacities are powers of two, so that memory freed by one fits another.
-            if self.older.len() == self.older.capacity() {
-                self.older.reserve_exact(self.older.len().max(2));
+    fn push(&mut self, thread: &ThreadClocks, seen: PackedSighting) {
+        if self.is_empty() || thread.cannot_tell(&self.last, seen.epoch) {
+            self.last = seen;
+            return;
+        }
+        match self.older.last_mut() {
+            Some(before) if thread.cannot_tell(before, self.last.epoch) && self.last.tid() == thread.tid => {
+                *before = self.last;
             }
-            self.older.push(self.last);
+            _ => {
+                // There are many histories. Capacities are powers of two, so that memory freed by one fits another.
+                if self.older.len() == self.older.capacity() {
+                    self.older.reserve_exact(self.older.len().max(2));
+                }
+                self.older.push(self.last);
+            }
         }
         self.last = seen;
     }

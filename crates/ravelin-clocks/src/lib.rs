@@ -24,6 +24,7 @@
 //! This crate knows nothing of addresses, locks or operating systems, and contains no `unsafe` code.
 
 mod clock;
+mod epochs;
 pub mod history;
 mod knowledge;
 mod live;

@@ -37,6 +37,12 @@ pub struct LocationClocks {
     touched: ClockSnapshot,
     /// One more than the site of the last read since the last write. Without such a read, `M_SC` equals `written`.
     last_read: Option<NonZero<SiteCode>>,
+    /// The thread that accessed it last, …
+    owner: Tid,
+    /// Whether the message was made by a release at this location, and not by a fence.
+    published: bool,
+    /// … and the first of its accesses since one of another thread.
+    owned_since: Epoch,
     history: History,
 }
 
@@ -103,6 +109,9 @@ impl LocationClocks {
             message: None,
             touched: ClockSnapshot::default(),
             last_read: None,
+            owner: 0,
+            published: false,
+            owned_since: Epoch::MAX,
             history: History::new(initial),
         }
     }
@@ -167,10 +176,14 @@ impl LocationClocks {
     #[inline]
     pub fn store(&mut self, thread: &mut ThreadClocks, access: LocationAccess, value: u64) -> Option<AccessViolation> {
         let violation = self.stale_write(thread, access.mode);
+        self.begin(thread);
         self.learn_from_touched(thread, access);
         if access.order.releases() {
             self.publish(thread);
         } else {
+            self.replace_message(thread);
+            self.published = false;
+            thread.rel_copied = true;
             PublishedClocks::assign(&mut self.message, &thread.rel);
         }
         self.write(thread, access.site, true, value);
@@ -310,13 +323,14 @@ impl LocationClocks {
 
     /// The thread now knows the newest write.
     fn see(&mut self, thread: &mut ThreadClocks) {
-        self.history.see(thread.tid, thread.epoch);
+        self.history.see(thread);
         thread.changed = thread.epoch;
     }
 
     /// What a read does to the clocks.
     #[inline]
     fn read(&mut self, thread: &mut ThreadClocks, access: LocationAccess) {
+        self.begin(thread);
         self.learn_message(thread, access.order);
         if thread.sc.join(thread.tid, &self.written) {
             thread.sc_changed = thread.epoch;
@@ -329,6 +343,7 @@ impl LocationClocks {
 
     /// What a read-modify-write does to the clocks.
     fn modify(&mut self, thread: &mut ThreadClocks, access: LocationAccess, value: u64) {
+        self.begin(thread);
         self.learn_message(thread, access.order);
         self.learn_from_touched(thread, access);
         match (access.order.acquires(), access.order.releases()) {
@@ -341,8 +356,11 @@ impl LocationClocks {
                     released = Some(thread.cur.freeze(thread.tid, thread.epoch));
                     &released
                 } else {
+                    thread.rel_copied = true;
                     &thread.rel
                 };
+                // What is joined may hold several epochs of this thread.
+                self.published &= own.is_none();
                 match (&mut self.message, own) {
                     (Some(read), Some(own)) => read.join(own),
                     (Some(_), None) => {}
@@ -407,6 +425,9 @@ impl LocationClocks {
         let (tid, epoch) = (thread.tid, thread.epoch);
         let touched = &mut self.touched;
         if self.last_read.is_none() || thread.sc.covers(tid, touched) {
+            if self.last_read.is_some() && touched.by() == tid {
+                thread.drops(touched.at(), self.owned_since);
+            }
             thread.sc.freeze_into(tid, epoch, thread.sc_changed, touched);
         } else if touched.at() == 0 && touched.get(tid) >= thread.sc_changed {
             // If the thread was here since its clock last changed, only its own component is new.
@@ -419,6 +440,8 @@ impl LocationClocks {
     /// The message becomes what the thread knows.
     #[inline]
     fn publish(&mut self, thread: &mut ThreadClocks) {
+        self.replace_message(thread);
+        self.published = true;
         thread.hands_out();
         match &mut self.message {
             None => self.message = Some(thread.cur.freeze(thread.tid, thread.epoch)),
@@ -426,12 +449,45 @@ impl LocationClocks {
         }
     }
 
-    /// The part of a write that is the same for stores and updates.
+    /// Runs when `thread` is about to change the clocks.
+    #[inline(always)]
+    fn begin(&mut self, thread: &ThreadClocks) {
+        if self.owner != thread.tid || self.owned_since == Epoch::MAX {
+            self.owner = thread.tid;
+            self.owned_since = thread.epoch;
+        }
+    }
+
+    /// Runs before `thread` replaces the message.
+    #[inline(always)]
+    fn replace_message(&self, thread: &mut ThreadClocks) {
+        if self.published
+            && let Some(message) = &self.message
+            && message.hb.by() == thread.tid
+        {
+            thread.drops(message.hb.at(), self.owned_since);
+        }
+    }
+
+    /// The part of a write that is the same for stores and updates. The message is already the new one.
     #[inline]
     fn write(&mut self, thread: &mut ThreadClocks, site: SiteCode, plain: bool, value: u64) {
-        self.history.write(thread.tid, thread.epoch, plain, value, site);
+        let tid = thread.tid;
+        if self.last_read.is_some() && self.touched.by() == tid {
+            thread.drops(self.touched.at(), self.owned_since);
+        }
+        let written = self.written.at();
+        if self.written.by() == tid
+            && self
+                .message
+                .as_ref()
+                .is_none_or(|message| message.hb.get(tid) != written && message.view().get(tid) != written)
+        {
+            thread.drops(written, self.owned_since);
+        }
+        self.history.write(thread, plain, value, site);
         thread.changed = thread.epoch;
-        thread.sc.freeze_into(thread.tid, thread.epoch, thread.sc_changed, &mut self.written);
+        thread.sc.freeze_into(tid, thread.epoch, thread.sc_changed, &mut self.written);
         self.last_read = None;
     }
 }

@@ -53,8 +53,9 @@ impl ThreadClocks {
 
     /// What a relaxed write publishes: what was known at the last release fence. The sc clock of that moment no longer
     /// exists, so nothing is claimed in the sc sense, which can only hide violations.
-    fn released_by_fence(&self) -> Option<ReleaseClocks> {
+    fn released_by_fence(&mut self) -> Option<ReleaseClocks> {
         let rel: &PublishedClocks = self.rel.as_ref()?;
+        self.rel_copied = true;
         Some(ReleaseClocks::of(rel.clone()))
     }
 }

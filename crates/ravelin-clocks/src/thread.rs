@@ -4,6 +4,7 @@
 //! releases, other threads would seem to know what came after the release.
 
 use crate::clock::{Clock, Epoch, Tid};
+use crate::epochs::EpochWindow;
 use crate::history::SiteCode;
 use crate::knowledge::{PublishedClocks, ThreadKnowledge};
 use crate::live::Visitor;
@@ -36,6 +37,12 @@ pub struct ThreadClocks {
     pub(crate) cur_changed: Epoch,
     /// The event at which `sc` last changed.
     pub(crate) sc_changed: Epoch,
+    /// Its last epochs.
+    pub(crate) window: EpochWindow,
+    /// Whether some location may hold what `rel` holds.
+    pub(crate) rel_copied: bool,
+    /// Whether histories are kept short.
+    folds: bool,
     lessons: [Option<Lesson>; LESSONS],
     next_lesson: usize,
 }
@@ -93,6 +100,8 @@ pub type EndClocks = ReleaseClocks;
 #[derive(Debug, Default)]
 pub struct FenceLocation {
     message: Option<PublishedClocks>,
+    /// The thread that made the last fence, and the first of its fences since one of another thread.
+    owner: (Tid, Epoch),
 }
 
 impl ReleaseClocks {
@@ -130,7 +139,7 @@ impl ReleaseClocks {
 impl FenceLocation {
     /// No fence was made yet.
     pub const fn new() -> FenceLocation {
-        FenceLocation { message: None }
+        FenceLocation { message: None, owner: (0, 0) }
     }
 
     pub(crate) fn visit(&self, visitor: &mut impl Visitor) {
@@ -155,6 +164,9 @@ impl ThreadClocks {
             changed: epoch,
             cur_changed: epoch,
             sc_changed: epoch,
+            window: EpochWindow::new(),
+            rel_copied: false,
+            folds: true,
             lessons: [None; LESSONS],
             next_lesson: 0,
         }
@@ -164,6 +176,22 @@ impl ThreadClocks {
     #[inline]
     pub fn advance(&mut self) {
         self.epoch += 1;
+        self.window.begin(self.epoch);
+    }
+
+    /// From now on histories keep all sightings by this thread, until they are pruned. Answers do not depend on that:
+    /// tests compare both.
+    pub fn keep_all_sightings(&mut self) {
+        self.folds = false;
+    }
+
+    /// No clock holds this epoch of the thread any more, if it is one after `since`, when only this thread had the clock
+    /// that is replaced now.
+    #[inline(always)]
+    pub(crate) fn drops(&mut self, epoch: Epoch, since: Epoch) {
+        if epoch >= since && self.folds {
+            self.window.drop(epoch, self.epoch);
+        }
     }
 
     /// The last event after which repeating an earlier load would be a new event. From then on, loading a location
@@ -240,7 +268,7 @@ impl ThreadClocks {
             self.acquire_fence();
         }
         if order == AtomicOrder::SeqCst {
-            self.update_hidden(hidden);
+            self.update_hidden(hidden, true);
         }
         if order.releases() {
             self.release_fence();
@@ -256,7 +284,7 @@ impl ThreadClocks {
         {
             self.cur_changed = self.epoch;
         }
-        self.update_hidden(hidden);
+        self.update_hidden(hidden, false);
         if let Some(acq) = &mut self.acq {
             acq.join_view(self.tid, self.cur.view());
         }
@@ -272,7 +300,17 @@ impl ThreadClocks {
         }
     }
 
-    fn update_hidden(&mut self, hidden: &mut FenceLocation) {
+    /// The caller replaces the view of `rel`, and all of `rel` if it `replaces_rel`.
+    fn update_hidden(&mut self, hidden: &mut FenceLocation, replaces_rel: bool) {
+        let last = hidden.message.as_ref().map_or(0, |message| message.hb.get(self.tid));
+        if hidden.owner.0 != self.tid || hidden.owner.1 == 0 {
+            hidden.owner = (self.tid, self.epoch);
+        } else if !self.rel_copied && (replaces_rel || self.rel.as_ref().is_none_or(|rel| rel.hb.get(self.tid) != last))
+        {
+            // The only other one that holds it is the view of `rel`, which is replaced too.
+            self.drops(last, hidden.owner.1);
+        }
+        self.rel_copied = false;
         match &mut hidden.message {
             None => hidden.message = Some(self.cur.freeze(self.tid, self.epoch)),
             Some(message) => {
@@ -306,6 +344,7 @@ impl ThreadClocks {
         self.cur_changed = epoch;
         self.sc_changed = epoch;
         self.changed = epoch;
+        self.window = EpochWindow::new();
     }
 
     /// Whether a non-atomic access of `tid` at `epoch` happens before what this thread does now.

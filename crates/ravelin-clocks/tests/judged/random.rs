@@ -33,8 +33,9 @@ fn on_many(default: u64, shape: Shape, habits: Habits, against: Against) {
     assert!(count < 500 || predicted * 200 > asked / 10, "too few violations to mean anything");
 }
 
-const SHORT: Shape = Shape { shortest: 5, longest: 150, many_threads: false, renames: false, runs: false };
-const KEPT: Habits = Habits { prune: 0, reuse: false, stride: 1 };
+const SHORT: Shape =
+    Shape { shortest: 5, longest: 150, many_threads: false, renames: false, runs: false, alone: false };
+const KEPT: Habits = Habits { prune: 0, reuse: false, stride: 1, folds: true };
 
 #[test]
 fn all_judges_agree() {
@@ -44,7 +45,7 @@ fn all_judges_agree() {
 #[test]
 fn numbers_are_used_again() {
     let shape = Shape { many_threads: true, ..SHORT };
-    on_many(1_500, shape, Habits { prune: 0, reuse: true, stride: 1 }, Against::All);
+    on_many(1_500, shape, Habits { reuse: true, ..KEPT }, Against::All);
 }
 
 #[test]
@@ -56,23 +57,31 @@ fn threads_are_renamed() {
 #[test]
 fn pruning_changes_nothing() {
     let shape = Shape { runs: true, renames: true, many_threads: true, ..SHORT };
-    on_many(1_500, shape, Habits { prune: 10, reuse: true, stride: 1 }, Against::All);
+    on_many(1_500, shape, Habits { prune: 10, reuse: true, ..KEPT }, Against::All);
 }
 
 #[test]
 fn pruning_at_every_turn_changes_nothing() {
     let shape = Shape { shortest: 50, longest: 400, runs: true, ..SHORT };
-    on_many(1_000, shape, Habits { prune: 2, reuse: false, stride: 1 }, Against::LocationClocks);
+    on_many(1_000, shape, Habits { prune: 2, ..KEPT }, Against::LocationClocks);
 }
 
 #[test]
 fn pruning_changes_nothing_in_long_traces() {
-    let shape = Shape { shortest: 2_000, longest: 2_000, many_threads: true, renames: false, runs: true };
-    on_many(60, shape, Habits { prune: 30, reuse: true, stride: 1 }, Against::LocationClocks);
+    let shape = Shape { shortest: 2_000, longest: 2_000, many_threads: true, runs: true, alone: true, ..SHORT };
+    on_many(60, shape, Habits { prune: 30, reuse: true, ..KEPT }, Against::LocationClocks);
 }
 
 #[test]
 fn long_runs_of_writes_are_folded() {
-    let shape = Shape { shortest: 100, longest: 400, many_threads: false, renames: false, runs: true };
+    let shape = Shape { shortest: 100, longest: 400, runs: true, ..SHORT };
     on_many(500, shape, KEPT, Against::LocationClocks);
+}
+
+#[test]
+fn a_thread_that_goes_on_alone_is_folded() {
+    let shape = Shape { shortest: 50, longest: 300, alone: true, ..SHORT };
+    on_many(1_500, shape, KEPT, Against::All);
+    on_many(1_500, Shape { renames: true, many_threads: true, runs: true, ..shape }, KEPT, Against::LocationClocks);
+    on_many(500, shape, Habits { folds: false, ..KEPT }, Against::LocationClocks);
 }

@@ -17,6 +17,8 @@ pub struct Habits {
     pub reuse: bool,
     /// How far apart the numbers of threads are. From 2 on clocks soon do not fit into snapshots.
     pub stride: Tid,
+    /// Keeps histories short where one thread accesses a location repeatedly.
+    pub folds: bool,
 }
 
 pub struct Watched {
@@ -39,7 +41,7 @@ pub struct Watched {
 impl Watched {
     pub fn new(mode: WitnessMode, habits: Habits) -> Watched {
         let mut threads: Vec<Option<ThreadClocks>> = (0..THREADS).map(|_| None).collect();
-        threads[0] = Some(ThreadClocks::new(0, 2));
+        threads[0] = Some(new_thread(0, 2, habits));
         Watched {
             mode,
             habits,
@@ -58,6 +60,11 @@ impl Watched {
 
     pub fn thread(&self, thread: usize) -> Option<&ThreadClocks> {
         self.threads[thread].as_ref()
+    }
+
+    /// How many sightings there are, of all locations.
+    pub fn sightings(&self) -> usize {
+        self.locations.iter().map(|location| location.history().len()).sum()
     }
 
     /// Whether every write to a location is still remembered with its value.
@@ -169,7 +176,7 @@ impl Watched {
             self.next += self.habits.stride;
         }
         self.reused.extend(old);
-        let mut new = ThreadClocks::new(tid, epoch);
+        let mut new = new_thread(tid, epoch, self.habits);
         self.moments.push((tid, epoch, epoch));
         new.acquire(&released);
         self.threads[child] = Some(new);
@@ -190,4 +197,12 @@ impl Watched {
             }
         }
     }
+}
+
+fn new_thread(tid: Tid, epoch: Epoch, habits: Habits) -> ThreadClocks {
+    let mut thread = ThreadClocks::new(tid, epoch);
+    if !habits.folds {
+        thread.keep_all_sightings();
+    }
+    thread
 }

@@ -18,6 +18,8 @@ pub struct Shape {
     pub renames: bool,
     /// Some threads write the same location on and on.
     pub runs: bool,
+    /// Some threads go on for long while the others rest.
+    pub alone: bool,
 }
 
 struct Taste {
@@ -176,9 +178,18 @@ pub fn generate(seed: u64, shape: Shape) -> Vec<Step> {
             &mut trace,
         );
     }
-    let mut thread = 0;
+    let (mut thread, mut alone) = (0, 0);
     while trace.len() < length {
         let running = world.running();
+        if shape.alone && alone == 0 && random.once_in(40) {
+            alone = random.within(10..=120);
+        }
+        alone = alone.saturating_sub(1);
+        if alone > 0 && running.contains(&thread) {
+            let operation = taste.operation(&mut random, thread, &world);
+            add(Step { thread, operation }, &mut world, &mut trace);
+            continue;
+        }
         if random.once_in(taste.stays) || !running.contains(&thread) {
             thread = taste.thread(&mut random, &running);
         }
