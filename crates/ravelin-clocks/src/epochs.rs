@@ -35,7 +35,7 @@ impl EpochWindow {
     /// Runs when `epoch` begins.
     #[inline(always)]
     pub fn begin(&mut self, epoch: Epoch) {
-        if epoch % BITS == 0 {
+        if epoch.is_multiple_of(BITS) {
             let word = epoch / BITS % WORDS;
             self.gone[word as usize] = 0;
             self.full &= !(1 << word);
@@ -72,5 +72,40 @@ impl EpochWindow {
         }
         let between = ((1 << (last_word - first_word - 1)) - 1_u64).rotate_left((first_word + 1) % WORDS);
         has(first_word, since) && has(last_word, until) && !self.full & between == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Compares with a set, over more epochs than the window has.
+    #[test]
+    fn an_epoch_is_gone_if_it_was_dropped_and_is_not_too_old() {
+        let (mut window, mut gone) = (EpochWindow::new(), BTreeSet::new());
+        let mut seed = 1_u64;
+        let mut random = |below: u32| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as u32 % below
+        };
+        let mut long = 0;
+        for now in 3..20_000 {
+            window.begin(now);
+            // Most are dropped soon.
+            for back in 1..=3 {
+                let epoch = now.saturating_sub(back * (1 + random(5)));
+                if !random(40).is_multiple_of(40) || now % 3 != 0 {
+                    window.drop(epoch, now);
+                    gone.insert(epoch);
+                }
+            }
+            let from = now - random(now.min(5_000));
+            let to = from + random(now - from + 1);
+            let expected = from >= to || now - from < WINDOW && (from..to).all(|epoch| gone.contains(&epoch));
+            assert_eq!(window.are_gone(from, to, now), expected, "{from} to {to} at {now}");
+            long += u32::from(expected && to - from > 130);
+        }
+        assert!(long > 100, "only {long} long ranges were gone");
     }
 }

@@ -84,16 +84,16 @@ pub struct Sighting {
 pub struct History {
     /// The newest sighting; of number 0 and by the first thread if there is none.
     last: PackedSighting,
-    /// What the last writes wrote, each at its number modulo the length.
-    values: [u64; VALUES],
-    /// The sightings before the newest, oldest first.
-    older: Vec<PackedSighting>,
     /// The number of the last plain write.
     last_plain: u64,
-    /// Which of the last writes were plain, one bit each, by their number modulo [`VALUES`].
-    plain: u8,
     /// The most sightings that the last [`History::prune`] left.
     pruned: u32,
+    /// Which of the last writes were plain, one bit each, by their number modulo [`VALUES`].
+    plain: u8,
+    /// The sightings before the newest, oldest first.
+    older: Vec<PackedSighting>,
+    /// What the last writes wrote, each at its number modulo the length.
+    values: [u64; VALUES],
 }
 
 /// What a thread knows of a location in the two senses, where they differ.

@@ -23,6 +23,8 @@
 //!
 //! This crate knows nothing of addresses, locks or operating systems, and contains no `unsafe` code.
 
+mod book;
+mod chunks;
 mod clock;
 mod epochs;
 pub mod history;
@@ -35,6 +37,7 @@ pub mod race;
 mod snapshot;
 mod thread;
 
+pub use book::ClockBook;
 pub use clock::{Clock, Epoch, Tid};
 pub use history::{Pruning, Sighting, SiteCode};
 pub use knowledge::{PublishedClocks, ThreadKnowledge};

@@ -7,6 +7,7 @@
 //! A seq_cst access is the release/acquire access followed by a hidden seq_cst fence. The caller does the fence
 //! ([`ThreadClocks::hidden_fence`]), because the hidden location has its own lock.
 
+use crate::book::{ClockBook, Sense};
 use crate::clock::{Epoch, Tid};
 use crate::history::{Gap, History, Pruning, Sighting, SiteCode};
 use crate::knowledge::PublishedClocks;
@@ -22,19 +23,19 @@ pub const VALUES: usize = 4;
 /// The clocks of one location.
 ///
 /// Programs have many locations, and threads that share one contend for it: the cost of an access is the number of
-/// cache lines it touches. The fields are laid out so that, after 32 bytes of the caller's, a load touches the first
-/// three lines and a store all five.
+/// cache lines it touches. The fields are laid out so that, after 32 bytes of the caller's, a load touches the first two
+/// lines and a store all four.
 #[repr(C)]
 #[derive(Debug)]
 pub struct LocationClocks {
     /// `W_SC`.
     written: ClockSnapshot,
-    /// What a reader learns; `None` for nothing.
-    message: Option<PublishedClocks>,
     /// `M_SC`, if the location was read since it was written: what the last thread that touched it knows. It is a
     /// snapshot of one moment, because that thread knows all that the previous ones knew. (The value from before the
     /// write stays, to reuse its array.)
     touched: ClockSnapshot,
+    /// What a reader learns.
+    message: PublishedClocks,
     /// One more than the site of the last read since the last write. Without such a read, `M_SC` equals `written`.
     last_read: Option<NonZero<SiteCode>>,
     /// The thread that accessed it last, …
@@ -106,8 +107,8 @@ impl LocationClocks {
     pub fn new(initial: u64) -> LocationClocks {
         LocationClocks {
             written: ClockSnapshot::default(),
-            message: None,
             touched: ClockSnapshot::default(),
+            message: PublishedClocks::NOTHING,
             last_read: None,
             owner: 0,
             published: false,
@@ -131,7 +132,7 @@ impl LocationClocks {
         {
             return None;
         }
-        let released = self.message.as_ref().map_or(0, |message| message.hb.get(writer));
+        let released = self.message.hb.get(thread.book(), Sense::Hb, writer);
         Some(WriteSource { writer, written_at, site: self.history.newest_site(), released })
     }
 
@@ -184,7 +185,7 @@ impl LocationClocks {
             self.replace_message(thread);
             self.published = false;
             thread.rel_copied = true;
-            PublishedClocks::assign(&mut self.message, &thread.rel);
+            self.message.assign(thread.rel.as_ref());
         }
         self.write(thread, access.site, true, value);
         thread.advance();
@@ -234,9 +235,7 @@ impl LocationClocks {
     }
 
     pub(crate) fn visit(&self, visitor: &mut impl Visitor) {
-        if let Some(message) = &self.message {
-            message.visit(visitor);
-        }
+        self.message.visit(visitor);
         visitor.snapshot(&self.written);
         if self.last_read.is_some() {
             visitor.snapshot(&self.touched);
@@ -332,8 +331,7 @@ impl LocationClocks {
     fn read(&mut self, thread: &mut ThreadClocks, access: LocationAccess) {
         self.begin(thread);
         self.learn_message(thread, access.order);
-        if thread.sc.join(thread.tid, &self.written) {
-            thread.sc_changed = thread.epoch;
+        if thread.learn_sc(&self.written) {
             thread.changed = thread.epoch;
             self.teach(thread, access, AccessLink::ReadsFrom, &self.written, self.history.newest_site());
         }
@@ -349,22 +347,16 @@ impl LocationClocks {
         match (access.order.acquires(), access.order.releases()) {
             // What was read is part of what is known.
             (true, true) => self.publish(thread),
-            (_, releases) => {
-                let released;
-                let own = if releases {
-                    thread.hands_out();
-                    released = Some(thread.cur.freeze(thread.tid, thread.epoch));
-                    &released
-                } else {
-                    thread.rel_copied = true;
-                    &thread.rel
-                };
-                // What is joined may hold several epochs of this thread.
-                self.published &= own.is_none();
-                match (&mut self.message, own) {
-                    (Some(read), Some(own)) => read.join(own),
-                    (Some(_), None) => {}
-                    (none, own) => none.clone_from(own),
+            (_, true) => {
+                thread.hands_out();
+                let mut own = PublishedClocks::NOTHING;
+                thread.publish(&mut own);
+                self.join_message(&own, thread.book());
+            }
+            (_, false) => {
+                thread.rel_copied = true;
+                if let Some(rel) = &thread.rel {
+                    self.join_message(rel, thread.book());
                 }
             }
         }
@@ -372,17 +364,17 @@ impl LocationClocks {
         thread.advance();
     }
 
+    /// What a read-modify-write of weaker order adds to what it read.
+    fn join_message(&mut self, own: &PublishedClocks, book: &ClockBook) {
+        // What is joined may hold several epochs of one thread.
+        self.published = false;
+        self.message.join(own, book);
+    }
+
     #[inline]
     fn learn_message(&self, thread: &mut ThreadClocks, order: AtomicOrder) {
-        let Some(message) = &self.message else { return };
-        if order.acquires() {
-            thread.learn_views(message);
-            if let Some(acq) = &mut thread.acq {
-                acq.join(thread.tid, message);
-            }
-        } else if !thread.cur.covers(thread.tid, message) {
-            let acq = thread.acq.get_or_insert_with(|| thread.cur.clone());
-            acq.join(thread.tid, message);
+        if !self.message.is_nothing() {
+            thread.learn_message(&self.message, order);
         }
     }
 
@@ -392,8 +384,7 @@ impl LocationClocks {
             None => (&self.written, AccessLink::Overwrites, self.history.newest_site()),
             Some(site) => (&self.touched, AccessLink::OverwritesRead, site.get() - 1),
         };
-        if thread.sc.join(thread.tid, clock) {
-            thread.sc_changed = thread.epoch;
+        if thread.learn_sc(clock) {
             thread.changed = thread.epoch;
             self.teach(thread, access, link, clock, taught_site);
         }
@@ -412,7 +403,7 @@ impl LocationClocks {
             link,
             place: access.place,
             teacher,
-            taught_at: by.get(teacher),
+            taught_at: by.get(thread.book(), Sense::Sc, teacher),
             taught_site,
             learnt_at: thread.epoch,
             learnt_site: access.site,
@@ -428,12 +419,12 @@ impl LocationClocks {
             if self.last_read.is_some() && touched.by() == tid {
                 thread.drops(touched.at(), self.owned_since);
             }
-            thread.sc.freeze_into(tid, epoch, thread.sc_changed, touched);
-        } else if touched.at() == 0 && touched.get(tid) >= thread.sc_changed {
+            thread.publish_sc(touched);
+        } else if touched.at() == 0 && touched.get(thread.book(), Sense::Sc, tid) >= thread.sc_changed {
             // If the thread was here since its clock last changed, only its own component is new.
-            touched.mix(&[], tid, epoch);
+            touched.mix(&[], tid, epoch, thread.book(), Sense::Sc);
         } else {
-            touched.mix(thread.sc.epochs(), tid, epoch);
+            touched.mix(thread.sc.epochs(), tid, epoch, thread.book(), Sense::Sc);
         }
     }
 
@@ -443,10 +434,7 @@ impl LocationClocks {
         self.replace_message(thread);
         self.published = true;
         thread.hands_out();
-        match &mut self.message {
-            None => self.message = Some(thread.cur.freeze(thread.tid, thread.epoch)),
-            Some(message) => thread.cur.freeze_into(thread.tid, thread.epoch, thread.cur_changed, message),
-        }
+        thread.publish(&mut self.message);
     }
 
     /// Runs when `thread` is about to change the clocks.
@@ -461,11 +449,8 @@ impl LocationClocks {
     /// Runs before `thread` replaces the message.
     #[inline(always)]
     fn replace_message(&self, thread: &mut ThreadClocks) {
-        if self.published
-            && let Some(message) = &self.message
-            && message.hb.by() == thread.tid
-        {
-            thread.drops(message.hb.at(), self.owned_since);
+        if self.published && self.message.hb.by() == thread.tid {
+            thread.drops(self.message.hb.at(), self.owned_since);
         }
     }
 
@@ -477,17 +462,12 @@ impl LocationClocks {
             thread.drops(self.touched.at(), self.owned_since);
         }
         let written = self.written.at();
-        if self.written.by() == tid
-            && self
-                .message
-                .as_ref()
-                .is_none_or(|message| message.hb.get(tid) != written && message.view().get(tid) != written)
-        {
+        if self.written.by() == tid && !self.message.holds(tid, written) {
             thread.drops(written, self.owned_since);
         }
         self.history.write(thread, plain, value, site);
         thread.changed = thread.epoch;
-        thread.sc.freeze_into(tid, thread.epoch, thread.sc_changed, &mut self.written);
+        thread.publish_sc(&mut self.written);
         self.last_read = None;
     }
 }

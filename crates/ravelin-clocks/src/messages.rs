@@ -31,9 +31,8 @@ impl ThreadClocks {
         {
             if order.acquires() {
                 self.acquire(message);
-            } else if !self.cur.covers(self.tid, message.published()) {
-                let acq = self.acq.get_or_insert_with(|| self.cur.clone());
-                acq.join(self.tid, message.published());
+            } else if !self.cur.covers(self.tid, message.published(), self.book()) {
+                self.learn_message(message.published(), order);
                 self.changed = self.epoch;
             }
         }
@@ -43,7 +42,7 @@ impl ThreadClocks {
         }
         let own = if order.releases() { Some(self.release()) } else { self.released_by_fence() };
         match (own, message) {
-            (Some(own), Some(there)) if touch == MessageAccess::Update => there.join(&own),
+            (Some(own), Some(there)) if touch == MessageAccess::Update => there.join(&own, self.book()),
             (None, _) if touch == MessageAccess::Update => {}
             (own, message) => *message = own.map(Box::new),
         }

@@ -3,6 +3,7 @@
 //! Every event has its own epoch: [`ThreadClocks::advance`] is called at the end of each. If epochs advanced only at
 //! releases, other threads would seem to know what came after the release.
 
+use crate::book::{ClockBook, Sense};
 use crate::clock::{Clock, Epoch, Tid};
 use crate::epochs::EpochWindow;
 use crate::history::SiteCode;
@@ -10,6 +11,7 @@ use crate::knowledge::{PublishedClocks, ThreadKnowledge};
 use crate::live::Visitor;
 use crate::order::AtomicOrder;
 use crate::snapshot::ClockSnapshot;
+use std::sync::Arc;
 
 /// How many lessons a thread remembers.
 const LESSONS: usize = 8;
@@ -17,6 +19,8 @@ const LESSONS: usize = 8;
 /// The clocks of one thread.
 #[derive(Debug)]
 pub struct ThreadClocks {
+    /// Where its published clocks are recorded, and those of all threads that it learns from.
+    book: Arc<ClockBook>,
     /// Its number.
     pub tid: Tid,
     /// The epoch of its next event.
@@ -33,8 +37,6 @@ pub struct ThreadClocks {
     pub(crate) since: Epoch,
     /// The last event that gave the thread, or others through it, new knowledge; fences do not count.
     pub(crate) changed: Epoch,
-    /// The event at which `cur` last changed. What was released since then equals what would be released now.
-    pub(crate) cur_changed: Epoch,
     /// The event at which `sc` last changed.
     pub(crate) sc_changed: Epoch,
     /// Its last epochs.
@@ -106,9 +108,9 @@ pub struct FenceLocation {
 
 impl ReleaseClocks {
     /// Learns what another holds.
-    pub fn join(&mut self, other: &ReleaseClocks) {
-        self.published.join(&other.published);
-        self.sc.join(&other.sc);
+    pub fn join(&mut self, other: &ReleaseClocks, book: &ClockBook) {
+        self.published.join(&other.published, book);
+        self.sc.join(&other.sc, book, Sense::Sc);
     }
 
     /// What is known by happens-before only.
@@ -127,7 +129,7 @@ impl ReleaseClocks {
 
     /// Whether `thread` knows all of this, by happens-before and in the sc sense.
     pub fn known_to(&self, thread: &ThreadClocks) -> bool {
-        thread.cur.covers(thread.tid, &self.published) && thread.sc.covers(thread.tid, &self.sc)
+        thread.cur.covers(thread.tid, &self.published, &thread.book) && thread.sc.covers(thread.tid, &self.sc)
     }
 
     pub(crate) fn visit(&self, visitor: &mut impl Visitor) {
@@ -151,9 +153,10 @@ impl FenceLocation {
 
 impl ThreadClocks {
     /// A thread that knows nothing, which is right for the first one.
-    pub fn new(tid: Tid, epoch: Epoch) -> ThreadClocks {
+    pub fn new(book: &Arc<ClockBook>, tid: Tid, epoch: Epoch) -> ThreadClocks {
         debug_assert!(epoch > 0);
         ThreadClocks {
+            book: Arc::clone(book),
             tid,
             epoch,
             cur: ThreadKnowledge::default(),
@@ -162,7 +165,6 @@ impl ThreadClocks {
             sc: Clock::default(),
             since: epoch,
             changed: epoch,
-            cur_changed: epoch,
             sc_changed: epoch,
             window: EpochWindow::new(),
             rel_copied: false,
@@ -217,18 +219,52 @@ impl ThreadClocks {
     /// Everything this thread knows, for a lock, a child or a thread that joins it.
     pub fn release(&mut self) -> ReleaseClocks {
         self.hands_out();
-        let released = ReleaseClocks {
-            published: self.cur.freeze(self.tid, self.epoch),
-            sc: self.sc.freeze(self.tid, self.epoch),
-        };
+        let mut released = ReleaseClocks::default();
+        self.publish(&mut released.published);
+        self.publish_sc(&mut released.sc);
         self.advance();
         released
     }
 
+    /// Publishes what it knows.
+    #[inline]
+    pub(crate) fn publish(&mut self, into: &mut PublishedClocks) {
+        self.cur.freeze(self.tid, self.epoch, &self.book, into);
+    }
+
+    /// Publishes what must come earlier.
+    #[inline]
+    pub(crate) fn publish_sc(&mut self, into: &mut ClockSnapshot) {
+        if self.sc.take_new() {
+            self.book.log(self.tid).append(Sense::Sc, self.epoch, self.sc.epochs());
+        }
+        into.set(self.tid, self.epoch);
+    }
+
+    /// Learns in `sc`. Returns whether anything was new.
+    #[inline]
+    pub(crate) fn learn_sc(&mut self, snapshot: &ClockSnapshot) -> bool {
+        let changed = self.sc.join(self.tid, snapshot, &self.book, Sense::Sc);
+        if changed {
+            self.sc_changed = self.epoch;
+        }
+        changed
+    }
+
+    /// The versions of all clocks.
+    pub fn book(&self) -> &Arc<ClockBook> {
+        &self.book
+    }
+
+    /// How many components the versions of its own clocks have.
+    pub fn recorded(&self) -> u32 {
+        self.book.log(self.tid).size()
+    }
+
     /// [`ThreadClocks::release`] that replaces an existing value.
     pub fn release_into(&mut self, released: &mut ReleaseClocks) {
-        self.cur.freeze_into(self.tid, self.epoch, self.cur_changed, &mut released.published);
-        self.sc.freeze_into(self.tid, self.epoch, self.sc_changed, &mut released.sc);
+        self.publish(&mut released.published);
+        self.publish_sc(&mut released.sc);
         self.hands_out();
         self.changed = self.epoch;
         self.advance();
@@ -236,9 +272,7 @@ impl ThreadClocks {
 
     /// Learns everything that was released: by a lock, by the parent at its start, by a joined thread.
     pub fn acquire(&mut self, released: &ReleaseClocks) {
-        if self.sc.join(self.tid, &released.sc) {
-            self.sc_changed = self.epoch;
-        }
+        self.learn_sc(&released.sc);
         self.acquire_views(released);
     }
 
@@ -248,7 +282,7 @@ impl ThreadClocks {
     pub fn acquire_views(&mut self, released: &ReleaseClocks) {
         self.learn_views(&released.published);
         if let Some(acq) = &mut self.acq {
-            acq.join(self.tid, &released.published);
+            acq.join(self.tid, &released.published, &self.book);
         }
         self.changed = self.epoch;
         self.advance();
@@ -257,8 +291,20 @@ impl ThreadClocks {
     /// Learns in `cur`.
     #[inline]
     pub(crate) fn learn_views(&mut self, published: &PublishedClocks) {
-        if self.cur.join(self.tid, published) {
-            self.cur_changed = self.epoch;
+        self.cur.join(self.tid, published, &self.book);
+    }
+
+    /// Learns what a message holds, now or at the next acquire fence.
+    #[inline]
+    pub(crate) fn learn_message(&mut self, message: &PublishedClocks, order: AtomicOrder) {
+        if order.acquires() {
+            self.learn_views(message);
+            if let Some(acq) = &mut self.acq {
+                acq.join(self.tid, message, &self.book);
+            }
+        } else if !self.cur.covers(self.tid, message, &self.book) {
+            let acq = self.acq.get_or_insert_with(|| self.cur.clone());
+            acq.join(self.tid, message, &self.book);
         }
     }
 
@@ -279,55 +325,45 @@ impl ThreadClocks {
     /// The implicit seq_cst fence after a seq_cst access. It is not in the program: it feeds the views, and
     /// synchronises nothing.
     pub fn hidden_fence(&mut self, hidden: &mut FenceLocation) {
-        if let Some(acq) = &self.acq
-            && self.cur.join_view(self.tid, acq.view())
-        {
-            self.cur_changed = self.epoch;
+        if let Some(acq) = &self.acq {
+            self.cur.join_view(self.tid, acq.view());
         }
         self.update_hidden(hidden, false);
         if let Some(acq) = &mut self.acq {
             acq.join_view(self.tid, self.cur.view());
         }
-        let view = &mut self.rel.get_or_insert_default().view;
-        self.cur.freeze_view(self.tid, self.epoch, self.cur_changed, view);
+        self.cur.freeze_view(self.tid, self.epoch, &self.book, self.rel.get_or_insert_default());
         self.advance();
     }
 
     fn acquire_fence(&mut self) {
         if let Some(acq) = self.acq.take() {
             self.cur = acq;
-            self.cur_changed = self.epoch;
+            self.cur.set_new();
         }
     }
 
     /// The caller replaces the view of `rel`, and all of `rel` if it `replaces_rel`.
     fn update_hidden(&mut self, hidden: &mut FenceLocation, replaces_rel: bool) {
-        let last = hidden.message.as_ref().map_or(0, |message| message.hb.get(self.tid));
+        let last = hidden.message.as_ref().map_or(0, |message| message.hb.get(&self.book, Sense::Hb, self.tid));
         if hidden.owner.0 != self.tid || hidden.owner.1 == 0 {
             hidden.owner = (self.tid, self.epoch);
-        } else if !self.rel_copied && (replaces_rel || self.rel.as_ref().is_none_or(|rel| rel.hb.get(self.tid) != last))
+        } else if !self.rel_copied
+            && (replaces_rel || self.rel.as_ref().is_none_or(|rel| rel.hb.get(&self.book, Sense::Hb, self.tid) != last))
         {
             // The only other one that holds it is the view of `rel`, which is replaced too.
             self.drops(last, hidden.owner.1);
         }
         self.rel_copied = false;
-        match &mut hidden.message {
-            None => hidden.message = Some(self.cur.freeze(self.tid, self.epoch)),
-            Some(message) => {
-                if self.cur.join_hidden(self.tid, message) {
-                    self.cur_changed = self.epoch;
-                }
-                self.cur.freeze_into(self.tid, self.epoch, self.cur_changed, message);
-            }
-        }
+        let message = hidden.message.get_or_insert_default();
+        self.cur.join_hidden(self.tid, message, &self.book);
+        self.publish(message);
     }
 
     fn release_fence(&mut self) {
         self.hands_out();
-        match &mut self.rel {
-            None => self.rel = Some(self.cur.freeze(self.tid, self.epoch)),
-            Some(rel) => self.cur.freeze_into(self.tid, self.epoch, self.cur_changed, rel),
-        }
+        let rel = self.rel.get_or_insert_default();
+        self.cur.freeze(self.tid, self.epoch, &self.book, rel);
     }
 
     /// The thread continues under another number, because its epochs are used up.
@@ -341,8 +377,9 @@ impl ThreadClocks {
         self.tid = tid;
         self.epoch = epoch;
         self.since = epoch;
-        self.cur_changed = epoch;
         self.sc_changed = epoch;
+        self.cur.set_new();
+        self.sc.set_new();
         self.changed = epoch;
         self.window = EpochWindow::new();
     }

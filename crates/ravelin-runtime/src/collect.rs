@@ -2,7 +2,8 @@
 //! forgotten.
 //!
 //! A round takes time proportional to the number of clocks and sightings. The next one therefore waits until a multiple
-//! of that many accesses were made. Between two rounds the histories grow by at most one sighting per access.
+//! of that many accesses were made, or until the recorded versions of clocks have grown as much. Between two rounds the
+//! histories grow by at most one sighting per access.
 
 use crate::atomics::HIDDEN;
 use crate::records;
@@ -20,7 +21,14 @@ const LEAST: u64 = 1 << 14;
 const EACH_LOCATION: u64 = 24;
 const EACH_SIGHTING: u64 = 1;
 
+/// How many components may be recorded between two rounds, at least and for each location.
+const LEAST_RECORDED: u64 = 1 << 20;
+const RECORDED_EACH: u64 = 32;
+
 static ACCESSES: AtomicU64 = AtomicU64::new(0);
+/// Components that were recorded since the last round, and how many may be.
+static RECORDED: AtomicU64 = AtomicU64::new(0);
+static MOST_RECORDED: AtomicU64 = AtomicU64::new(LEAST_RECORDED);
 static NEXT: AtomicU64 = AtomicU64::new(LEAST);
 /// The clocks of the last round: the next one needs as much memory.
 static LIVE: Spin<Option<Live>> = Spin::new(None);
@@ -48,8 +56,12 @@ pub fn hand_in(thread: &mut WatchedThread) -> u64 {
 #[cold]
 fn look(thread: &mut WatchedThread) {
     let made = hand_in(thread);
+    let size = thread.clocks.recorded();
+    let new = u64::from(size.saturating_sub(std::mem::replace(&mut thread.recorded, size)));
+    let recorded = RECORDED.fetch_add(new, Ordering::Relaxed) + new;
     let next = NEXT.load(Ordering::Relaxed);
-    if made >= next && NEXT.compare_exchange(next, u64::MAX, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+    let is_time = made >= next || recorded >= MOST_RECORDED.load(Ordering::Relaxed) && next != u64::MAX;
+    if is_time && NEXT.compare_exchange(next, u64::MAX, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
         let mut pause = 0;
         this_thread::stop_others(thread, || pause = round());
         NEXT.store(accesses() + LEAST.max(pause), Ordering::Relaxed);
@@ -75,14 +87,17 @@ fn round() -> u64 {
             live.location(location);
         }
     });
-    live.seal();
-    let mut pause = 0;
+    live.seal(threads::book());
+    let (mut pause, mut locations) = (0, 0);
     let mut pruning = Pruning::default();
     records::for_each(|record| {
         if let Some(location) = record.location_if_any() {
             location.prune(live, &mut pruning);
+            locations += 1;
             pause += EACH_LOCATION + EACH_SIGHTING * location.history().len() as u64;
         }
     });
+    RECORDED.store(0, Ordering::Relaxed);
+    MOST_RECORDED.store(LEAST_RECORDED + RECORDED_EACH * locations, Ordering::Relaxed);
     pause
 }

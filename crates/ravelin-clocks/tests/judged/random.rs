@@ -5,8 +5,9 @@
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many traces, and from where.
 
 use crate::judged::compare::{Against, compare};
-use crate::judged::traces::{Shape, generate, print, shrink};
-use crate::judged::watched::Habits;
+use crate::judged::traces::{Operation, Shape, Step, World, generate, print, shrink};
+use crate::judged::watched::{Habits, Watched};
+use ravelin_clocks::{AtomicOrder, WitnessMode};
 
 /// Compares on many traces, `default` of them if the environment says nothing; shrinks one that fails.
 fn on_many(default: u64, shape: Shape, habits: Habits, against: Against) {
@@ -84,4 +85,19 @@ fn a_thread_that_goes_on_alone_is_folded() {
     on_many(1_500, shape, KEPT, Against::All);
     on_many(1_500, Shape { renames: true, many_threads: true, runs: true, ..shape }, KEPT, Against::LocationClocks);
     on_many(500, shape, Habits { folds: false, ..KEPT }, Against::LocationClocks);
+}
+
+/// A thread alone does not fill the histories of its locations, whatever the orders are.
+#[test]
+fn histories_of_a_thread_alone_stay_short() {
+    for order in [AtomicOrder::Relaxed, AtomicOrder::AcqRel, AtomicOrder::SeqCst] {
+        let mut world = World::new();
+        let mut watched = Watched::new(WitnessMode::Predict, KEPT);
+        for number in 0..3_000 {
+            let operation = Operation::Update { x: number % 3, order, value: 1 };
+            let event = world.perform(Step { thread: 0, operation }).expect("it is possible");
+            watched.perform(event, number);
+        }
+        assert!(watched.sightings() <= 3 * 2, "{order:?}: {} sightings", watched.sightings());
+    }
 }

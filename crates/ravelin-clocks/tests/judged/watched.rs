@@ -3,10 +3,11 @@
 
 use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, Random, SEMAPHORES, SyncOperation, THREADS};
 use ravelin_clocks::{
-    AccessViolation, AtomicOrder, EndClocks, Epoch, FenceLocation, Live, LocationAccess, LocationClocks, Pruning,
-    ReleaseClocks, ThreadClocks, Tid, WitnessMode,
+    AccessViolation, AtomicOrder, ClockBook, EndClocks, Epoch, FenceLocation, Live, LocationAccess, LocationClocks,
+    Pruning, ReleaseClocks, ThreadClocks, Tid, WitnessMode,
 };
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What the runtime does besides.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +23,7 @@ pub struct Habits {
 }
 
 pub struct Watched {
+    book: Arc<ClockBook>,
     mode: WitnessMode,
     habits: Habits,
     random: Random,
@@ -40,9 +42,11 @@ pub struct Watched {
 
 impl Watched {
     pub fn new(mode: WitnessMode, habits: Habits) -> Watched {
+        let book = Arc::default();
         let mut threads: Vec<Option<ThreadClocks>> = (0..THREADS).map(|_| None).collect();
-        threads[0] = Some(new_thread(0, 2, habits));
+        threads[0] = Some(new_thread(&book, 0, 2, habits));
         Watched {
+            book,
             mode,
             habits,
             random: Random::new(7),
@@ -146,7 +150,7 @@ impl Watched {
             Act::Synchronise(SyncOperation::Unlock { lock }) => watched.release_into(&mut self.locks[lock]),
             Act::Synchronise(SyncOperation::Post { semaphore }) => {
                 let posted = watched.release();
-                self.semaphores[semaphore].join(&posted);
+                self.semaphores[semaphore].join(&posted, &self.book);
             }
             Act::Synchronise(SyncOperation::Take { semaphore }) => watched.acquire(&self.semaphores[semaphore]),
             Act::Synchronise(SyncOperation::Rename) => {
@@ -176,7 +180,7 @@ impl Watched {
             self.next += self.habits.stride;
         }
         self.reused.extend(old);
-        let mut new = new_thread(tid, epoch, self.habits);
+        let mut new = new_thread(&self.book, tid, epoch, self.habits);
         self.moments.push((tid, epoch, epoch));
         new.acquire(&released);
         self.threads[child] = Some(new);
@@ -190,7 +194,7 @@ impl Watched {
         live.hidden(&self.hidden);
         self.locks.iter().chain(&self.semaphores).for_each(|released| live.released(released));
         self.ended.iter().flatten().for_each(|(_, _, ended)| live.released(ended));
-        live.seal();
+        live.seal(&self.book);
         for location in &mut self.locations {
             if !self.random.once_in(4) {
                 location.prune(&live, &mut Pruning::default());
@@ -199,8 +203,8 @@ impl Watched {
     }
 }
 
-fn new_thread(tid: Tid, epoch: Epoch, habits: Habits) -> ThreadClocks {
-    let mut thread = ThreadClocks::new(tid, epoch);
+fn new_thread(book: &Arc<ClockBook>, tid: Tid, epoch: Epoch, habits: Habits) -> ThreadClocks {
+    let mut thread = ThreadClocks::new(book, tid, epoch);
     if !habits.folds {
         thread.keep_all_sightings();
     }
