@@ -210,7 +210,7 @@ impl History {
 
     /// A write by `thread` in its current epoch.
     #[inline]
-    pub(crate) fn write(&mut self, thread: &ThreadClocks, plain: bool, value: u64, site: SiteCode) {
+    pub(crate) fn write(&mut self, thread: &mut ThreadClocks, plain: bool, value: u64, site: SiteCode) {
         let newest = self.newest() + 1;
         let index = newest as usize % VALUES;
         if plain {
@@ -226,8 +226,13 @@ impl History {
         self.push(thread, seen);
     }
 
+    /// There was a write, of which only the site is kept.
+    pub(crate) fn written_at(&mut self, site: SiteCode) {
+        self.last.site = site;
+    }
+
     /// The newest write is seen by `thread` in its current epoch.
-    pub(crate) fn see(&mut self, thread: &ThreadClocks) {
+    pub(crate) fn see(&mut self, thread: &mut ThreadClocks) {
         if !self.is_empty() {
             let stamp = self.newest() << TID_BITS | u64::from(thread.tid);
             self.push(thread, PackedSighting { stamp, epoch: thread.epoch, ..self.last });
@@ -238,7 +243,7 @@ impl History {
     /// epoch between them: any clock that holds one is of this location, and a thread that has it has also seen
     /// something newer here. So one thread that accesses its own locations repeatedly does not fill their histories.
     #[inline]
-    fn push(&mut self, thread: &ThreadClocks, seen: PackedSighting) {
+    fn push(&mut self, thread: &mut ThreadClocks, seen: PackedSighting) {
         if self.is_empty() || thread.cannot_tell(&self.last, seen.epoch) {
             self.last = seen;
             return;
@@ -253,6 +258,7 @@ impl History {
                     self.older.reserve_exact(self.older.len().max(2));
                 }
                 self.older.push(self.last);
+                thread.sightings += 1;
             }
         }
         self.last = seen;

@@ -12,6 +12,7 @@ use crate::clock::{Epoch, Tid};
 use crate::history::{Gap, History, Pruning, Sighting, SiteCode};
 use crate::knowledge::PublishedClocks;
 use crate::live::{Live, Visitor};
+use crate::messages::MessageAccess;
 use crate::order::AtomicOrder;
 use crate::snapshot::ClockSnapshot;
 use crate::thread::{AccessLink, Lesson, ThreadClocks, WitnessMode};
@@ -136,6 +137,11 @@ impl LocationClocks {
         Some(WriteSource { writer, written_at, site: self.history.newest_site(), released })
     }
 
+    /// Whether this thread made the last access.
+    pub fn is_owned_by(&self, tid: Tid) -> bool {
+        self.owner == tid && self.owned_since != Epoch::MAX
+    }
+
     /// Forgets sightings that none of the existing clocks can distinguish.
     pub fn prune(&mut self, live: &Live, pruning: &mut Pruning) {
         self.history.prune(live, pruning);
@@ -179,14 +185,7 @@ impl LocationClocks {
         let violation = self.stale_write(thread, access.mode);
         self.begin(thread);
         self.learn_from_touched(thread, access);
-        if access.order.releases() {
-            self.publish(thread);
-        } else {
-            self.replace_message(thread);
-            self.published = false;
-            thread.rel_copied = true;
-            self.message.assign(thread.rel.as_ref());
-        }
+        self.store_message(thread, access.order);
         self.write(thread, access.site, true, value);
         thread.advance();
         violation
@@ -232,6 +231,26 @@ impl LocationClocks {
             }
         }
         violation
+    }
+
+    /// An access where only happens-before counts: nothing is checked, no history is kept, and nothing is known in the sc
+    /// sense. Seq_cst accesses need no hidden fence then.
+    pub fn synchronise(&mut self, thread: &mut ThreadClocks, order: AtomicOrder, site: SiteCode, does: MessageAccess) {
+        self.begin(thread);
+        if does != MessageAccess::Store && self.learn_message(thread, order) {
+            thread.changed = thread.epoch;
+        }
+        match does {
+            MessageAccess::Load => {}
+            MessageAccess::Store => self.store_message(thread, order),
+            MessageAccess::Update => self.update_message(thread, order),
+        }
+        if does != MessageAccess::Load {
+            thread.changed = thread.epoch;
+            self.written.set(thread.tid, thread.epoch);
+            self.history.written_at(site);
+        }
+        thread.advance();
     }
 
     pub(crate) fn visit(&self, visitor: &mut impl Visitor) {
@@ -344,7 +363,28 @@ impl LocationClocks {
         self.begin(thread);
         self.learn_message(thread, access.order);
         self.learn_from_touched(thread, access);
-        match (access.order.acquires(), access.order.releases()) {
+        self.update_message(thread, access.order);
+        self.write(thread, access.site, false, value);
+        thread.advance();
+    }
+
+    /// The message of a store.
+    #[inline]
+    fn store_message(&mut self, thread: &mut ThreadClocks, order: AtomicOrder) {
+        if order.releases() {
+            self.publish(thread);
+        } else {
+            self.replace_message(thread);
+            self.published = false;
+            thread.rel_copied = true;
+            self.message.assign(thread.rel.as_ref());
+        }
+    }
+
+    /// The message of a read-modify-write, which continues that of what it read.
+    #[inline]
+    fn update_message(&mut self, thread: &mut ThreadClocks, order: AtomicOrder) {
+        match (order.acquires(), order.releases()) {
             // What was read is part of what is known.
             (true, true) => self.publish(thread),
             (_, true) => {
@@ -360,8 +400,6 @@ impl LocationClocks {
                 }
             }
         }
-        self.write(thread, access.site, false, value);
-        thread.advance();
     }
 
     /// What a read-modify-write of weaker order adds to what it read.
@@ -372,10 +410,8 @@ impl LocationClocks {
     }
 
     #[inline]
-    fn learn_message(&self, thread: &mut ThreadClocks, order: AtomicOrder) {
-        if !self.message.is_nothing() {
-            thread.learn_message(&self.message, order);
-        }
+    fn learn_message(&self, thread: &mut ThreadClocks, order: AtomicOrder) -> bool {
+        !self.message.is_nothing() && thread.learn_message(&self.message, order)
     }
 
     #[inline]

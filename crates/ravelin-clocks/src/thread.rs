@@ -45,6 +45,8 @@ pub struct ThreadClocks {
     pub(crate) rel_copied: bool,
     /// Whether histories are kept short.
     folds: bool,
+    /// How many sightings it has added to histories, beyond the newest one of each.
+    pub(crate) sightings: u32,
     lessons: [Option<Lesson>; LESSONS],
     next_lesson: usize,
 }
@@ -169,6 +171,7 @@ impl ThreadClocks {
             window: EpochWindow::new(),
             rel_copied: false,
             folds: true,
+            sightings: 0,
             lessons: [None; LESSONS],
             next_lesson: 0,
         }
@@ -179,6 +182,11 @@ impl ThreadClocks {
     pub fn advance(&mut self) {
         self.epoch += 1;
         self.window.begin(self.epoch);
+    }
+
+    /// How many sightings it has added to histories since the last call.
+    pub fn take_sightings(&mut self) -> u32 {
+        std::mem::take(&mut self.sightings)
     }
 
     /// From now on histories keep all sightings by this thread, until they are pruned. Answers do not depend on that:
@@ -294,18 +302,20 @@ impl ThreadClocks {
         self.cur.join(self.tid, published, &self.book);
     }
 
-    /// Learns what a message holds, now or at the next acquire fence.
+    /// Learns what a message holds, now or at the next acquire fence. Returns whether anything was new.
     #[inline]
-    pub(crate) fn learn_message(&mut self, message: &PublishedClocks, order: AtomicOrder) {
+    pub(crate) fn learn_message(&mut self, message: &PublishedClocks, order: AtomicOrder) -> bool {
+        let mut is_new = false;
         if order.acquires() {
-            self.learn_views(message);
+            is_new = self.cur.join(self.tid, message, &self.book);
             if let Some(acq) = &mut self.acq {
                 acq.join(self.tid, message, &self.book);
             }
         } else if !self.cur.covers(self.tid, message, &self.book) {
             let acq = self.acq.get_or_insert_with(|| self.cur.clone());
-            acq.join(self.tid, message, &self.book);
+            is_new = acq.join(self.tid, message, &self.book);
         }
+        is_new
     }
 
     /// A fence.
@@ -315,6 +325,17 @@ impl ThreadClocks {
         }
         if order == AtomicOrder::SeqCst {
             self.update_hidden(hidden, true);
+        }
+        if order.releases() {
+            self.release_fence();
+        }
+        self.advance();
+    }
+
+    /// A fence where only happens-before counts: seq_cst fences meet nowhere.
+    pub fn synchronising_fence(&mut self, order: AtomicOrder) {
+        if order.acquires() {
+            self.acquire_fence();
         }
         if order.releases() {
             self.release_fence();

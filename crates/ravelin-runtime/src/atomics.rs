@@ -16,7 +16,7 @@ use crate::this_thread::{self, WatchedThread};
 use crate::trace;
 use crate::word::Word;
 use ravelin_clocks::{
-    AccessViolation, AtomicOrder, CasKind, FenceLocation, LocationAccess, LocationClocks, ThreadClocks,
+    AccessViolation, AtomicOrder, CasKind, FenceLocation, LocationAccess, LocationClocks, MessageAccess, ThreadClocks,
 };
 use ravelin_findings::AccessKind;
 use std::arch::global_asm;
@@ -56,6 +56,14 @@ struct AccessShape {
     writes: bool,
 }
 
+/// What an access turned out to be.
+struct AccessOutcome {
+    kind: AccessKind,
+    order: AtomicOrder,
+    /// Whether it read and wrote.
+    does: MessageAccess,
+}
+
 /// One atomic access of the calling thread: `raw` does it and returns its result, `done` says what that was, `clocks`
 /// updates the clocks.
 #[inline(always)]
@@ -63,7 +71,7 @@ fn access<T: Word, R>(
     at: *mut T,
     AccessShape { pc, writes }: AccessShape,
     raw: impl FnOnce() -> R,
-    done: impl FnOnce(&R) -> (AccessKind, AtomicOrder),
+    done: impl FnOnce(&R) -> AccessOutcome,
     clocks: impl FnOnce(
         &mut LocationClocks,
         &mut ThreadClocks,
@@ -90,7 +98,7 @@ fn access<T: Word, R>(
     // SAFETY: the program accesses these bytes now, so they can be read.
     let location = record.location(|| unsafe { T::load(at) }.low());
     let result = raw();
-    let (kind, order) = done(&result);
+    let AccessOutcome { kind, order, does } = done(&result);
     let access = LocationAccess {
         place: address as u64,
         order,
@@ -99,9 +107,20 @@ fn access<T: Word, R>(
     };
     let epoch = thread.clocks.epoch;
     let newest = location.history().newest();
-    let source = if kind == AccessKind::Store { None } else { location.source(&thread.clocks, writes) };
-    let violation = clocks(location, &mut thread.clocks, &mut thread.mark, access, &result);
-    if location.history().newest() != newest {
+    let robustness = options::robustness();
+    let source = if kind == AccessKind::Store {
+        None
+    } else {
+        location.source(&thread.clocks, writes || !robustness && !location.is_owned_by(thread.clocks.tid))
+    };
+    let (violation, wrote) = if robustness {
+        let violation = clocks(location, &mut thread.clocks, &mut thread.mark, access, &result);
+        (violation, location.history().newest() != newest)
+    } else {
+        location.synchronise(&mut thread.clocks, order, access.site, does);
+        (None, does != MessageAccess::Load)
+    };
+    if wrote {
         locked.wrote();
     } else if kind == AccessKind::Load && thread.clocks.epoch != epoch {
         thread.loads.made(address, &locked, epoch, order.acquires());
@@ -118,7 +137,7 @@ fn access<T: Word, R>(
         report::race_of_atomic(thread, address, slot, CompletedAccess { pc, kind, order, size, epoch });
     }
     // A wait that does not pass is no event, and no fence follows it.
-    if order == AtomicOrder::SeqCst && thread.clocks.epoch != epoch {
+    if order == AtomicOrder::SeqCst && thread.clocks.epoch != epoch && robustness {
         let fences = fenced(|hidden| thread.clocks.hidden_fence(hidden));
         thread.loads.fenced(address, fences);
     }
@@ -135,7 +154,8 @@ extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
         // SAFETY: the calling thread's own state. A signal handler that runs now makes its own events and returns.
         let thread = unsafe { &mut *thread };
         let order = order(code);
-        let fences = if order == AtomicOrder::SeqCst { FENCES.load(Ordering::Relaxed) } else { 0 };
+        let fences =
+            if order == AtomicOrder::SeqCst && options::robustness() { FENCES.load(Ordering::Relaxed) } else { 0 };
         // SAFETY: the program's own access.
         let load = || unsafe { T::load(at) };
         let again = thread.loads.again(&thread.clocks, at as usize, order.acquires(), fences, load);
@@ -149,7 +169,7 @@ extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
         AccessShape { pc, writes: false },
         // SAFETY: the program's own access.
         || unsafe { T::load(at) },
-        |_| (AccessKind::Load, order(code)),
+        |_| AccessOutcome { kind: AccessKind::Load, order: order(code), does: MessageAccess::Load },
         |location, thread, mark, access, value| match mark.waits_for(at as usize) {
             None => location.load(thread, access),
             Some(wanted) => location.wait(thread, access, wanted, value.low() == wanted),
@@ -165,7 +185,7 @@ extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
         AccessShape { pc, writes: true },
         // SAFETY: the program's own access.
         || unsafe { T::store(at, value, order(code) == AtomicOrder::SeqCst) },
-        |()| (AccessKind::Store, order(code)),
+        |()| AccessOutcome { kind: AccessKind::Store, order: order(code), does: MessageAccess::Store },
         |location, thread, _, access, ()| location.store(thread, access, value.low()),
         |thread, ()| thread.spin.left(),
     );
@@ -179,7 +199,7 @@ fn update<T: Word>(at: *mut T, code: i32, pc: usize, change: impl Fn(T) -> T) ->
         AccessShape { pc, writes: true },
         // SAFETY: the program's own access.
         || unsafe { T::update(at, &change) },
-        |_| (AccessKind::Update, order(code)),
+        |_| AccessOutcome { kind: AccessKind::Update, order: order(code), does: MessageAccess::Update },
         |location, thread, _, access, old| location.update(thread, access, change(*old).low()),
         // An exchange that finds what it writes is how some locks wait.
         |thread, old| {
@@ -217,13 +237,14 @@ fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32),
         || unsafe { T::exchange_if(at, expected, new) },
         |found| {
             let (success, failure) = (order(codes.0), order(codes.1));
-            if *found == expected {
-                (AccessKind::CompareExchange, success)
+            let (kind, order, does) = if *found == expected {
+                (AccessKind::CompareExchange, success, MessageAccess::Update)
             } else if success.acquires() && !failure.acquires() {
-                (AccessKind::FailedCompareExchange, failure)
+                (AccessKind::FailedCompareExchange, failure, MessageAccess::Load)
             } else {
-                (AccessKind::CompareExchange, failure)
-            }
+                (AccessKind::CompareExchange, failure, MessageAccess::Load)
+            };
+            AccessOutcome { kind, order, does }
         },
         |location, thread, mark, access, found| {
             let said = mark.take_cas();
@@ -324,7 +345,9 @@ pub fn fence(order: AtomicOrder) {
     };
     let thread = inside.thread();
     thread.sources.fence(thread.clocks.epoch, order);
-    if order == AtomicOrder::SeqCst {
+    if !options::robustness() {
+        thread.clocks.synchronising_fence(order);
+    } else if order == AtomicOrder::SeqCst {
         fenced(|hidden| thread.clocks.fence(order, hidden));
     } else {
         thread.clocks.fence(order, &mut FenceLocation::new());

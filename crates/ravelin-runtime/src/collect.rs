@@ -1,9 +1,8 @@
 //! Keeps histories short: from time to time, while all threads are stopped, entries that no clock can distinguish are
 //! forgotten.
 //!
-//! A round takes time proportional to the number of clocks and sightings. The next one therefore waits until a multiple
-//! of that many accesses were made, or until the recorded versions of clocks have grown as much. Between two rounds the
-//! histories grow by at most one sighting per access.
+//! A round takes time proportional to the number of locations and sightings. The next one therefore waits until a
+//! multiple of that many sightings were added, or until as much was recorded of the versions of clocks.
 
 use crate::atomics::HIDDEN;
 use crate::records;
@@ -11,27 +10,47 @@ use crate::spin::Spin;
 use crate::this_thread::{self, WatchedThread};
 use crate::threads;
 use ravelin_clocks::{Live, Pruning};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How often a thread looks at the common counter, in accesses.
+/// How often a thread looks at the common counters, in accesses.
 const STRIDE: u32 = 1 << 10;
-/// The least number of accesses between two rounds.
+/// How many sightings may be added between two rounds: at least, for each location, and for each that is left.
 const LEAST: u64 = 1 << 14;
-/// How many more accesses each location that was visited and each remaining sighting adds to that.
-const EACH_LOCATION: u64 = 24;
+const EACH_LOCATION: u64 = 16;
 const EACH_SIGHTING: u64 = 1;
-
-/// How many components may be recorded between two rounds, at least and for each location.
+/// How many components of clocks may be recorded between two rounds: at least, and for each location.
 const LEAST_RECORDED: u64 = 1 << 20;
 const RECORDED_EACH: u64 = 32;
 
 static ACCESSES: AtomicU64 = AtomicU64::new(0);
-/// Components that were recorded since the last round, and how many may be.
-static RECORDED: AtomicU64 = AtomicU64::new(0);
-static MOST_RECORDED: AtomicU64 = AtomicU64::new(LEAST_RECORDED);
-static NEXT: AtomicU64 = AtomicU64::new(LEAST);
+/// What was added since the last round, and how much may be.
+static SIGHTINGS: Growth = Growth::new(LEAST);
+static RECORDED: Growth = Growth::new(LEAST_RECORDED);
+static BUSY: AtomicBool = AtomicBool::new(false);
 /// The clocks of the last round: the next one needs as much memory.
 static LIVE: Spin<Option<Live>> = Spin::new(None);
+
+/// How much something has grown since the last round.
+struct Growth {
+    now: AtomicU64,
+    most: AtomicU64,
+}
+
+impl Growth {
+    const fn new(most: u64) -> Growth {
+        Growth { now: AtomicU64::new(0), most: AtomicU64::new(most) }
+    }
+
+    /// Counts; returns whether it is too much.
+    fn add(&self, amount: u64) -> bool {
+        self.now.fetch_add(amount, Ordering::Relaxed) + amount >= self.most.load(Ordering::Relaxed)
+    }
+
+    fn begin(&self, most: u64) {
+        self.now.store(0, Ordering::Relaxed);
+        self.most.store(most, Ordering::Relaxed);
+    }
+}
 
 /// Counts an access, and starts a round if it is time. The caller is inside and holds no lock.
 #[inline(always)]
@@ -42,12 +61,7 @@ pub fn count(thread: &mut WatchedThread) {
     }
 }
 
-/// Accesses so far, except for some of each running thread.
-pub fn accesses() -> u64 {
-    ACCESSES.load(Ordering::Relaxed)
-}
-
-/// Adds the thread's accesses to the common count.
+/// Adds the thread's accesses to the common count, and returns it.
 pub fn hand_in(thread: &mut WatchedThread) -> u64 {
     let made = u64::from(std::mem::take(&mut thread.accesses));
     ACCESSES.fetch_add(made, Ordering::Relaxed) + made
@@ -55,21 +69,18 @@ pub fn hand_in(thread: &mut WatchedThread) -> u64 {
 
 #[cold]
 fn look(thread: &mut WatchedThread) {
-    let made = hand_in(thread);
+    hand_in(thread);
     let size = thread.clocks.recorded();
-    let new = u64::from(size.saturating_sub(std::mem::replace(&mut thread.recorded, size)));
-    let recorded = RECORDED.fetch_add(new, Ordering::Relaxed) + new;
-    let next = NEXT.load(Ordering::Relaxed);
-    let is_time = made >= next || recorded >= MOST_RECORDED.load(Ordering::Relaxed) && next != u64::MAX;
-    if is_time && NEXT.compare_exchange(next, u64::MAX, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-        let mut pause = 0;
-        this_thread::stop_others(thread, || pause = round());
-        NEXT.store(accesses() + LEAST.max(pause), Ordering::Relaxed);
+    let recorded = size.saturating_sub(std::mem::replace(&mut thread.recorded, size));
+    let is_time = SIGHTINGS.add(thread.clocks.take_sightings().into()) | RECORDED.add(recorded.into());
+    if is_time && !BUSY.swap(true, Ordering::Relaxed) {
+        this_thread::stop_others(thread, round);
+        BUSY.store(false, Ordering::Relaxed);
     }
 }
 
-/// Does one round, and returns how many accesses may be made until the next.
-fn round() -> u64 {
+/// Does one round.
+fn round() {
     let mut live = LIVE.lock();
     let live = live.get_or_insert_default();
     live.clear();
@@ -88,16 +99,15 @@ fn round() -> u64 {
         }
     });
     live.seal(threads::book());
-    let (mut pause, mut locations) = (0, 0);
+    let (mut locations, mut sightings) = (0, 0);
     let mut pruning = Pruning::default();
     records::for_each(|record| {
         if let Some(location) = record.location_if_any() {
             location.prune(live, &mut pruning);
             locations += 1;
-            pause += EACH_LOCATION + EACH_SIGHTING * location.history().len() as u64;
+            sightings += location.history().len() as u64;
         }
     });
-    RECORDED.store(0, Ordering::Relaxed);
-    MOST_RECORDED.store(LEAST_RECORDED + RECORDED_EACH * locations, Ordering::Relaxed);
-    pause
+    SIGHTINGS.begin(LEAST + EACH_LOCATION * locations + EACH_SIGHTING * sightings);
+    RECORDED.begin(LEAST_RECORDED + RECORDED_EACH * locations);
 }

@@ -56,6 +56,7 @@ fn value<T: FromStr>(words: &str, name: &'static str) -> Option<T> {
     values(words, name).find_map(|value| value.parse().ok())
 }
 
+#[inline(always)]
 fn has(option: u32) -> bool {
     OPTIONS.load(Ordering::Relaxed) & option != 0
 }
@@ -72,11 +73,13 @@ pub fn halt_at(point: u64) -> bool {
 }
 
 /// Whether data races count.
+#[inline(always)]
 pub fn races() -> bool {
     !has(NO_RACES)
 }
 
 /// Whether robustness violations count.
+#[inline(always)]
 pub fn robustness() -> bool {
     !has(NO_ROBUSTNESS)
 }

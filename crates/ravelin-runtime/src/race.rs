@@ -4,6 +4,7 @@
 //! each of them anyway. Accesses for which a cell has no room are kept in the record of the word.
 
 use crate::blocks;
+use crate::options;
 use crate::records::{self, WordRecord};
 use crate::report;
 use crate::shadow;
@@ -21,6 +22,9 @@ pub fn access(address: usize, size: usize, flags: u64, pc: usize) {
     if thread.is_null() {
         return;
     }
+    if !options::races() {
+        return without_races(address, size, flags);
+    }
     let cell = shadow::cell(address);
     // SAFETY: the calling thread's own state.
     let mine = unsafe { (*thread).stamp } | span(address & 7, size) | flags;
@@ -31,10 +35,16 @@ pub fn access(address: usize, size: usize, flags: u64, pc: usize) {
 
 /// A non-atomic access of any size at any address.
 pub fn access_range(address: usize, length: usize, flags: u64, pc: usize) {
-    let mut at = address;
+    /// Longer ones are remembered in the trace as a whole.
+    const SHORT: usize = 16;
+    if !options::races() {
+        return without_races(address, length, flags);
+    }
+    if length > SHORT {
+        return access_whole(address, length, flags, pc);
+    }
     let end = address.saturating_add(length);
-    while at < end {
-        let size = (8 - (at & 7)).min(end - at);
+    for_each_word(address, end, |at, size| {
         let thread = this_thread::active();
         if thread.is_null() {
             return;
@@ -45,8 +55,93 @@ pub fn access_range(address: usize, length: usize, flags: u64, pc: usize) {
         if !cell::is_known(cell, mine) {
             new_part(cell, WordPart { address: at, size, whole: (address, length) }, mine, pc);
         }
+    });
+}
+
+/// What is left of an access if races do not count: a write ends a waiting loop, and begins a new object where an
+/// atomic was.
+#[inline(always)]
+fn without_races(address: usize, length: usize, flags: u64) {
+    if flags & WRITE != 0 {
+        written_without_races(address, length);
+    }
+}
+
+#[inline(never)]
+fn written_without_races(address: usize, length: usize) {
+    let thread = this_thread::active();
+    // SAFETY: the calling thread's own state.
+    let Some(thread) = (unsafe { thread.as_mut() }) else {
+        return;
+    };
+    thread.spin.disturbed(address, thread.stack);
+    shadow::for_each_record(address, length, |_| {
+        if let Some(_inside) = this_thread::enter() {
+            begin_new_objects(address, length);
+        }
+    });
+}
+
+/// A non-atomic write to an atomic begins a new object there.
+fn begin_new_objects(address: usize, length: usize) {
+    for_each_word(address, address.saturating_add(length), |at, size| {
+        records::for_each_in_word(at, |about, record| {
+            if record.is_atomic() && (at..at + size).contains(&about) {
+                record.begin_new_object();
+            }
+        });
+    });
+}
+
+/// Calls `work` with the beginning and the length of each part within one word.
+#[inline(always)]
+fn for_each_word(address: usize, end: usize, mut work: impl FnMut(usize, usize)) {
+    let mut at = address;
+    while at < end {
+        let size = (8 - (at & 7)).min(end - at);
+        work(at, size);
         at += size;
     }
+}
+
+/// A non-atomic access of many words. The thread enters the runtime once, and the trace gets one entry.
+fn access_whole(address: usize, length: usize, flags: u64, pc: usize) {
+    let thread = this_thread::active();
+    if thread.is_null() {
+        return;
+    }
+    let end = address.saturating_add(length);
+    // SAFETY: the calling thread's own state.
+    let stamp = unsafe { (*thread).stamp } | flags;
+    let is_known = |at: usize, size: usize| cell::is_known(shadow::cell(at), stamp | span(at & 7, size));
+    let mut at = address;
+    while at < end {
+        let size = (8 - (at & 7)).min(end - at);
+        if !is_known(at, size) {
+            break;
+        }
+        at += size;
+    }
+    if at >= end {
+        return;
+    }
+    let Some(mut inside) = this_thread::enter() else {
+        return;
+    };
+    let thread = inside.thread();
+    if thread.ignored[(flags & WRITE) as usize] > 0 {
+        return;
+    }
+    thread.trace.access_range(pc, address, length, flags & WRITE != 0, thread.calls());
+    if flags & WRITE != 0 {
+        thread.spin.disturbed(address, thread.stack);
+    }
+    for_each_word(at, end, |at, size| {
+        if !is_known(at, size) {
+            let part = WordPart { address: at, size, whole: (address, length) };
+            compare(thread, shadow::cell(at), part, stamp | span(at & 7, size), pc);
+        }
+    });
 }
 
 /// The part of an access within one word.
@@ -60,6 +155,9 @@ struct WordPart {
 
 /// Memory is freed: reports races with accesses that do not happen before, and remembers nothing.
 pub fn check_free(thread: &mut WatchedThread, address: usize, length: usize, pc: usize) {
+    if !options::races() {
+        return;
+    }
     let mine = thread.stamp | BYTES | WRITE | FREE;
     for at in (address & !7..address + length).step_by(8) {
         if let Some(slot) = cell::would_race(shadow::cell(at), &thread.clocks, mine, &WordRecords(at)) {
@@ -99,16 +197,18 @@ fn remember(cell: &'static ShadowCell, part: WordPart, mine: u64, pc: usize) {
     if mine & WRITE != 0 {
         thread.spin.disturbed(address, thread.stack);
     }
+    compare(thread, cell, part, mine, pc);
+}
+
+/// Compares an access with the remembered ones, and remembers it.
+#[inline(always)]
+fn compare(thread: &mut WatchedThread, cell: &ShadowCell, part: WordPart, mine: u64, pc: usize) {
+    let WordPart { address, size, whole } = part;
     let outcome = cell::access(cell, &thread.clocks, mine, &WordRecords(address & !7));
     if let Some(slot) = outcome.raced {
         report::race(thread, address, (size, whole.1), mine, slot, pc);
     } else if outcome.met_atomics && mine & WRITE != 0 {
-        // A non-atomic write to an atomic begins a new object there.
-        records::for_each_in_word(address, |about, record| {
-            if record.is_atomic() && (address..address + size).contains(&about) {
-                record.begin_new_object();
-            }
-        });
+        begin_new_objects(address, size);
     }
 }
 
@@ -116,6 +216,9 @@ fn remember(cell: &'static ShadowCell, part: WordPart, mine: u64, pc: usize) {
 /// location's record. Returns the access it races with. The location's record is not locked.
 #[inline(always)]
 pub fn check_atomic(thread: &WatchedThread, address: usize, mine: u64) -> Option<u64> {
+    if !options::races() {
+        return None;
+    }
     cell::check_atomic(shadow::cell(address), &thread.clocks, mine, &WordRecords(address & !7))
 }
 
@@ -128,7 +231,9 @@ pub fn atomic_slot(thread: &WatchedThread, address: usize, size: usize, flags: u
 /// Keeps an atomic access in its location's record.
 #[inline(always)]
 pub fn note_atomic(thread: &WatchedThread, record: &mut WordRecord, mine: u64) {
-    list::note_atomic(record, &thread.clocks, mine);
+    if options::races() {
+        list::note_atomic(record, &thread.clocks, mine);
+    }
 }
 
 /// The records of the word at an address.

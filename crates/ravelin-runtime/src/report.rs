@@ -144,8 +144,7 @@ fn race_between(thread: &WatchedThread, access: AccessRecord, now: u32, (address
     // Accesses of one epoch share a slot: of its bytes only those count that both accesses touch.
     let other = other & !(slot::BYTES & !slot::span(address & 7, size));
     let found = threads::trace_of(slot::tid(other), |trace| {
-        trace.find(Time::Since(slot::epoch(other)), |at, shape| {
-            let size = trace::size(shape);
+        trace.find(Time::Since(slot::epoch(other)), |at, size, shape| {
             let writes = (shape & trace::WRITES != 0) == (other & WRITE != 0);
             let atomic = (shape & trace::ATOMIC != 0) == (other & slot::ATOMIC != 0);
             writes && atomic && at < word + 8 && at + size > word && {
@@ -210,7 +209,7 @@ pub fn settle() {
 fn remembered(tid: u16, epoch: u32, site: SiteCode, address: usize) -> AccessRecord {
     let pc = site & PC;
     let stack = threads::trace_of(tid, |trace| {
-        trace.find(Time::Epoch(epoch), |at, shape| at == address & PC as usize && shape & trace::ATOMIC != 0)
+        trace.find(Time::Epoch(epoch), |at, _, shape| at == address & PC as usize && shape & trace::ATOMIC != 0)
     })
     .flatten()
     .map(|found| found.stack);

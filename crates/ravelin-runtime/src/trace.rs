@@ -23,8 +23,8 @@ const EPOCH: u64 = 3 << 60;
 const ACCESS: u64 = 4 << 60;
 const STACK: u64 = 5 << 60;
 const SINCE: u64 = 6 << 60;
-/// Where an access of several words begins; the next word is its length. The accesses marked as [`PART`] that follow
-/// are its words.
+/// Where an access of several words begins; the next word is its length. The access marked as [`WHOLE`] that follows is
+/// all of it, those marked as [`PART`] are single words of it.
 const RANGE: u64 = 7 << 60;
 /// In the first word of an access, beside the code address: its shape.
 const SHAPE_SHIFT: u32 = 48;
@@ -38,6 +38,8 @@ pub const ATOMIC: u64 = 2;
 const SIZE_SHIFT: u32 = 2;
 /// Set in the shape of an access that is one word of a longer one.
 const PART: u64 = 1 << 6;
+/// Set in the shape of an access of several words.
+const WHOLE: u64 = 1 << 7;
 
 /// The shape of an access of 1 to 16 bytes.
 #[inline(always)]
@@ -45,8 +47,8 @@ pub fn shape(writes: bool, atomic: bool, size: usize) -> u64 {
     (if writes { WRITES } else { 0 }) | (if atomic { ATOMIC } else { 0 }) | (size as u64 - 1) << SIZE_SHIFT
 }
 
-/// The size of an access of this shape.
-pub fn size(shape: u64) -> usize {
+/// The size of an access of this shape, within a word or two.
+fn size(shape: u64) -> usize {
     (shape >> SIZE_SHIFT & 0xf) as usize + 1
 }
 
@@ -229,8 +231,18 @@ impl ThreadTrace {
         self.put(address as u64 & LOW);
     }
 
-    /// The last access at `time` that `wanted(address, shape)` accepts; `None` if it is no longer remembered.
-    pub fn find(&self, time: Time, wanted: impl Fn(usize, u64) -> bool) -> Option<TracedAccess> {
+    /// A non-atomic access of `length` bytes, as a whole.
+    pub fn access_range(&mut self, pc: usize, start: usize, length: usize, writes: bool, stack: &[CallFrame]) {
+        self.room(stack);
+        self.range = (start, length);
+        self.put(RANGE | start as u64 & LOW);
+        self.put(length as u64);
+        self.put(ACCESS | (shape(writes, false, 8) | WHOLE) << SHAPE_SHIFT | pc as u64 & LOW);
+        self.put(start as u64 & LOW);
+    }
+
+    /// The last access at `time` that `wanted(address, size, shape)` accepts; `None` if it is no longer remembered.
+    pub fn find(&self, time: Time, wanted: impl Fn(usize, usize, u64) -> bool) -> Option<TracedAccess> {
         if self.words.is_null() {
             return None;
         }
@@ -250,7 +262,7 @@ impl ThreadTrace {
         None
     }
 
-    fn find_in(&self, part: usize, time: Time, wanted: &impl Fn(usize, u64) -> bool) -> TraceLookup {
+    fn find_in(&self, part: usize, time: Time, wanted: &impl Fn(usize, usize, u64) -> bool) -> TraceLookup {
         let begin = part % PARTS * PART_WORDS;
         let word = |index: usize| {
             // SAFETY: within the part, as the callers check.
@@ -327,11 +339,12 @@ impl ThreadTrace {
                     let address = word(index) as usize;
                     index += 1;
                     let shape = (event & !TAG) >> SHAPE_SHIFT;
-                    if now == at && wanted(address, shape) {
+                    let length = |flags: u64| range.filter(|_| shape & flags != 0);
+                    let touched = length(WHOLE).map_or(size(shape), |length| length as usize);
+                    if now == at && wanted(address, touched, shape) {
                         let mut calls = vec![event & LOW];
                         calls.extend(stack.iter().rev());
-                        let length = range.filter(|_| shape & PART != 0);
-                        let size = length.unwrap_or(size(shape) as u64);
+                        let size = length(WHOLE | PART).unwrap_or(size(shape) as u64);
                         found = TraceLookup::Here(TracedAccess { stack: calls, size, epoch });
                     }
                     if shape & ATOMIC != 0 {
@@ -391,7 +404,7 @@ mod tests {
 
     /// The stack of the access to `address` at a time.
     fn stack_of(trace: &ThreadTrace, time: Time, address: usize) -> Option<Vec<u64>> {
-        trace.find(time, |at, _| at == address).map(|found| found.stack)
+        trace.find(time, |at, _, _| at == address).map(|found| found.stack)
     }
 
     #[test]
@@ -426,7 +439,7 @@ mod tests {
             trace.access(pc, 0x100, READ | u64::from(pc == 3), &[]);
         }
         assert_eq!(stack_of(&trace, Time::Epoch(1), 0x100), Some(vec![3]));
-        let read = trace.find(Time::Epoch(1), |_, shape| shape & WRITES == 0).expect("a read");
+        let read = trace.find(Time::Epoch(1), |_, _, shape| shape & WRITES == 0).expect("a read");
         assert_eq!(read.stack, [2]);
         assert_eq!(read.size, 4);
     }
@@ -462,7 +475,7 @@ mod tests {
         trace.access(2, 0x100, READ, &[]);
         trace.time(&[], 3, 3);
         trace.access(3, 0x100, READ, &[]);
-        let found = |time| trace.find(time, |_, _| true).map(|found| (found.stack[0], found.epoch));
+        let found = |time| trace.find(time, |_, _, _| true).map(|found| (found.stack[0], found.epoch));
         assert_eq!([1, 2, 3, 4].map(|at| found(Time::Epoch(at))), [Some((1, 1)), Some((2, 2)), Some((3, 3)), None]);
         assert_eq!([1, 2, 3, 4].map(|at| found(Time::Since(at))), [Some((2, 2)), None, Some((3, 3)), None]);
     }
@@ -576,12 +589,12 @@ mod tests {
         /// Searches for an access by each of its times. Returns whether it, or a later one like it, was found.
         fn look_for(&self, index: usize) -> bool {
             let wanted = &self.accesses[index];
-            let like = |address: usize, shape: u64| address == wanted.address && shape == wanted.shape;
+            let like = |address: usize, _: usize, shape: u64| address == wanted.address && shape == wanted.shape;
             let by_epoch = |access: &&Made| access.epoch == wanted.epoch;
             let by_since = |access: &&Made| access.since == wanted.since;
             let last = |time: &dyn Fn(&&Made) -> bool| {
                 let mut latest = self.accesses.iter().rev();
-                latest.find(|access| time(access) && like(access.address, access.shape)).expect("itself")
+                latest.find(|access| time(access) && like(access.address, 0, access.shape)).expect("itself")
             };
             let mut all_found = true;
             for (time, expected) in
@@ -675,7 +688,7 @@ mod tests {
                 seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 let wanted = now.saturating_sub((seed >> 8) % 20_000).max(1);
                 // SAFETY: the ring stays, and its owner may continue to write.
-                let found = unsafe { &*shared.0.get() }.find(Time::Epoch(wanted), |_, _| true);
+                let found = unsafe { &*shared.0.get() }.find(Time::Epoch(wanted), |_, _, _| true);
                 if let Some(found) = found {
                     assert_eq!((found.stack, found.epoch), (vec![u64::from(wanted)], wanted));
                 }

@@ -99,16 +99,18 @@ pub fn access(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl 
         (None, Some(free)) => cell.set(free, mine),
         (None, None) => {}
     }
+    let mut stored = shared.or(free).is_some();
     if marked & (SPILT | mine & BYTES) != 0 {
-        look_into_lists(&mut cell, thread, mine, lists, &mut outcome);
+        look_into_lists(&mut cell, thread, mine, lists, &mut outcome, &mut stored);
     }
-    if shared.or(free).is_none() {
+    if !stored {
         insert(&mut cell, mine, lists);
     }
     outcome
 }
 
-/// The part of [`access`] that concerns the lists.
+/// The part of [`access`] that concerns the lists. If the access is not stored yet, a slot of the cell moves to a list
+/// that is there already.
 #[inline(never)]
 fn look_into_lists(
     cell: &mut LockedCell,
@@ -116,12 +118,19 @@ fn look_into_lists(
     mine: u64,
     lists: &impl Lists,
     outcome: &mut RaceCheck,
+    stored: &mut bool,
 ) {
     outcome.met_atomics = cell.slots[0] & mine & BYTES != 0;
     lists.for_each(|list, is_spilt| {
-        outcome.raced = outcome.raced.or_else(|| list::first_race(list, thread, mine));
-        list::trim(list, thread, mine);
-        if is_spilt && !list.slots().any(|slot| *slot != 0 && *slot & ATOMIC == 0) {
+        let raced = list::meet(list, thread, mine);
+        outcome.raced = outcome.raced.or(raced);
+        if is_spilt && !*stored {
+            let victim = victim(&cell.slots, mine);
+            list::add(list, cell.slots[victim]);
+            cell.set(victim, mine);
+            cell.slots[0] |= SPILT;
+            *stored = true;
+        } else if is_spilt && !list.slots().any(|slot| *slot != 0 && *slot & ATOMIC == 0) {
             let rest = cell.slots[0] & !SPILT;
             cell.slots[0] = if rest & BYTES == 0 { 0 } else { rest };
         }

@@ -1,6 +1,6 @@
 //! Accesses to a word that are not in its cell: atomic ones, and those for which the cell has no room.
 
-use super::slot::{alike, races, remainder};
+use super::slot::{BYTES, alike, races, remainder};
 use crate::thread::ThreadClocks;
 
 /// A list of accesses.
@@ -42,6 +42,18 @@ pub fn add(list: &mut impl AccessList, access: u64) {
 /// An access that `mine`, made by `thread` now, races with.
 pub fn first_race(list: &mut impl AccessList, thread: &ThreadClocks, mine: u64) -> Option<u64> {
     list.slots().map(|slot| *slot).find(|&slot| races(thread, slot, mine))
+}
+
+/// The same, and forgets what `mine` makes superfluous.
+pub fn meet(list: &mut impl AccessList, thread: &ThreadClocks, mine: u64) -> Option<u64> {
+    let mut raced = None;
+    for slot in list.slots().filter(|slot| **slot & mine & BYTES != 0) {
+        if raced.is_none() && races(thread, *slot, mine) {
+            raced = Some(*slot);
+        }
+        *slot = remainder(thread, *slot, mine);
+    }
+    raced
 }
 
 /// Forgets what `mine`, made by `thread` now, makes superfluous.

@@ -5,9 +5,9 @@
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many traces, and from where.
 
 use crate::judged::compare::{Against, compare};
-use crate::judged::traces::{Operation, Shape, Step, World, generate, print, shrink};
+use crate::judged::traces::{Operation, Shape, Step, THREADS, World, generate, print, shrink};
 use crate::judged::watched::{Habits, Watched};
-use ravelin_clocks::{AtomicOrder, WitnessMode};
+use ravelin_clocks::{AtomicOrder, Epoch, WitnessMode};
 
 /// Compares on many traces, `default` of them if the environment says nothing; shrinks one that fails.
 fn on_many(default: u64, shape: Shape, habits: Habits, against: Against) {
@@ -36,7 +36,7 @@ fn on_many(default: u64, shape: Shape, habits: Habits, against: Against) {
 
 const SHORT: Shape =
     Shape { shortest: 5, longest: 150, many_threads: false, renames: false, runs: false, alone: false };
-const KEPT: Habits = Habits { prune: 0, reuse: false, stride: 1, folds: true };
+const KEPT: Habits = Habits { prune: 0, reuse: false, stride: 1, folds: true, synchronises: false };
 
 #[test]
 fn all_judges_agree() {
@@ -100,4 +100,44 @@ fn histories_of_a_thread_alone_stay_short() {
         }
         assert!(watched.sightings() <= 3 * 2, "{order:?}: {} sightings", watched.sightings());
     }
+}
+
+/// Without robustness, threads know the same by happens-before.
+#[test]
+fn synchronisation_alone_gives_the_same_happens_before() {
+    for seed in ravelin_testing::seeds(2_000) {
+        let shape = Shape { many_threads: seed % 2 == 0, renames: seed % 3 == 0, ..SHORT };
+        let trace = generate(seed, shape);
+        let differs = |trace: &[Step]| first_difference_without_robustness(trace).is_some();
+        if differs(&trace) {
+            let small = shrink(trace, differs);
+            panic!("seed {seed}: {:?}\n{}", first_difference_without_robustness(&small), print(&small));
+        }
+    }
+}
+
+/// The first step after which a thread knows something else, the thread, and what it knows with and without robustness.
+fn first_difference_without_robustness(trace: &[Step]) -> Option<(usize, usize, [Vec<Epoch>; 2])> {
+    let mut world = World::new();
+    let mut all = Watched::new(WitnessMode::Predict, KEPT);
+    let mut synchronising = Watched::new(WitnessMode::Predict, Habits { synchronises: true, ..KEPT });
+    for (number, &step) in trace.iter().enumerate() {
+        let Some(event) = world.perform(step) else { continue };
+        for watched in [&mut all, &mut synchronising] {
+            watched.perform(event, number);
+        }
+        for thread in 0..THREADS {
+            let knows = [&all, &synchronising].map(|watched| {
+                let mut epochs = watched.thread(thread).map_or_else(Vec::new, |thread| thread.cur.hb.epochs().to_vec());
+                while epochs.last() == Some(&0) {
+                    epochs.pop();
+                }
+                epochs
+            });
+            if knows[0] != knows[1] {
+                return Some((number, thread, knows));
+            }
+        }
+    }
+    None
 }

@@ -4,7 +4,7 @@
 use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, Random, SEMAPHORES, SyncOperation, THREADS};
 use ravelin_clocks::{
     AccessViolation, AtomicOrder, ClockBook, EndClocks, Epoch, FenceLocation, Live, LocationAccess, LocationClocks,
-    Pruning, ReleaseClocks, ThreadClocks, Tid, WitnessMode,
+    MessageAccess, Pruning, ReleaseClocks, ThreadClocks, Tid, WitnessMode,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,6 +20,8 @@ pub struct Habits {
     pub stride: Tid,
     /// Keeps histories short where one thread accesses a location repeatedly.
     pub folds: bool,
+    /// Only happens-before counts.
+    pub synchronises: bool,
 }
 
 pub struct Watched {
@@ -118,6 +120,20 @@ impl Watched {
         let order = does.order().unwrap_or(AtomicOrder::SeqCst);
         let access = LocationAccess { place: x as u64, order, site, mode };
         let watched = self.threads[thread].as_mut()?;
+        if self.habits.synchronises {
+            let access = match (ask, does.writes()) {
+                _ if does == Does::Nothing => return None,
+                (Ask::Store, _) => MessageAccess::Store,
+                (_, Some(_)) => MessageAccess::Update,
+                (_, None) => MessageAccess::Load,
+            };
+            location.synchronise(watched, order, site, access);
+            if seq_cst {
+                // In step with a thread that makes a hidden fence.
+                watched.advance();
+            }
+            return None;
+        }
         let violation = match (ask, does.writes()) {
             (Ask::Load, _) => location.load(watched, access),
             (Ask::Store, value) => location.store(watched, access, value?),
@@ -140,6 +156,9 @@ impl Watched {
         }
         let Some(watched) = &mut self.threads[thread] else { return };
         match act {
+            Act::Synchronise(SyncOperation::Fence { order }) if self.habits.synchronises => {
+                watched.synchronising_fence(order);
+            }
             Act::Synchronise(SyncOperation::Fence { order }) => watched.fence(order, &mut self.hidden),
             Act::Synchronise(SyncOperation::Join { child }) => {
                 if let Some((_, _, ended)) = &self.ended[child] {
