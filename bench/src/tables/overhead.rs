@@ -70,12 +70,12 @@ fn measure(effort: &MeasurementEffort, ravelin: &Path) -> (RuntimeMeasurement, V
     for workload in workloads(mimalloc.is_some()) {
         let (ravelin, folder, mimalloc) = (ravelin.to_owned(), folder.clone(), mimalloc.clone());
         let repetitions = effort.repetitions;
-        let costs = guarded(effort, workload.0, move || {
+        let costs = guarded(effort, workload.name, move || {
             costs(workload, repetitions, mimalloc.as_deref(), &ravelin, &builds(), &folder)
         });
         match costs {
-            Ok(costs) => measured.push((workload.0, costs)),
-            Err(problem) => problems.push(format!("{}: {problem}", workload.0)),
+            Ok(costs) => measured.push((workload.name, costs)),
+            Err(problem) => problems.push(format!("{}: {problem}", workload.name)),
         }
     }
     let _ = std::fs::remove_dir_all(&folder);
