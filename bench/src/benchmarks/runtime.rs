@@ -7,10 +7,10 @@
 use crate::command::made_by;
 use crate::measure::{REPETITIONS, machine, repetitions};
 use crate::real::{self, RealEffort};
-use crate::sanitizer::interrupt::{is_requested, watch};
 use crate::sanitizer::{BUILDS, BuildVariant, Instrumentation, RunCost, built, compile, cost};
 use crate::table::{MarkdownTable, judged};
 use anyhow::{Context, Result, ensure};
+use ravelin_process::interrupt::{is_asked, stop};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let folder = std::env::temp_dir().join(format!("ravelin-bench-runtime-{}", std::process::id()));
     std::fs::create_dir_all(folder.join("findings"))?;
     // From here on there is something to end and to remove.
-    watch();
+    stop();
     let printed = sections(arguments, with_others, &ravelin, &folder);
     let _ = std::fs::remove_dir_all(&folder);
     printed
@@ -172,7 +172,7 @@ fn measure(
                 }
             }
             Err(problem) => {
-                ensure!(!is_requested(), "interrupted");
+                ensure!(!is_asked(), "interrupted");
                 problems.push((workload.name.to_owned(), format!("{problem:#}")));
             }
         }

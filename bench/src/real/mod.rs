@@ -8,10 +8,10 @@ mod packages;
 mod recipes;
 pub mod tables;
 
-use crate::sanitizer::interrupt::is_requested;
 use crate::sanitizer::{BUILDS, BuildVariant, Instrumentation, RunCost, cost, ended_alone, runs};
 use anyhow::{Context, Result, ensure};
 use build::Workshop;
+use ravelin_process::interrupt::is_asked;
 use recipes::{PROGRAMS, RealProgram, Recipe};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -61,7 +61,7 @@ pub fn measure(effort: &RealEffort) -> Result<(Vec<RealMeasurement>, Vec<(String
         match of_program(program, effort, &workshop, &mut problems) {
             Ok(measurement) => measured.push(measurement),
             Err(problem) => {
-                ensure!(!is_requested(), "interrupted");
+                ensure!(!is_asked(), "interrupted");
                 eprintln!("{}: {problem:#}", program.name);
                 problems.push((program.name.to_owned(), format!("{problem:#}")));
             }
@@ -101,7 +101,7 @@ fn of_program(
             }
             // The other compiler can still be measured.
             Err(problem) => {
-                ensure!(!is_requested(), "interrupted");
+                ensure!(!is_asked(), "interrupted");
                 problems.push((format!("{}, {}", program.name, build.name()), format!("{problem:#}")));
             }
         }

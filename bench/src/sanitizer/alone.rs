@@ -5,8 +5,9 @@
 
 use super::RunCost;
 use super::ending::ended;
-use super::interrupt::{end_group, end_with_parent, is_requested, watch};
+use super::group::{end_group, end_with_parent};
 use anyhow::{Context, Result, ensure};
+use ravelin_process::interrupt::{is_asked, stop};
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -27,7 +28,7 @@ pub struct Arguments {
 /// Runs the program and prints its status, microseconds of processor time, and KiB of memory.
 pub fn run(arguments: &Arguments) -> Result<()> {
     // The program has a group of its own, so an interrupt must be passed on.
-    watch();
+    stop();
     let (program, words) = arguments.words.split_first().context("no program")?;
     let (status, cost) = ended(Command::new(program).args(words), Duration::from_secs(arguments.limit))?;
     println!("{status} {} {}", cost.time.as_micros(), cost.memory);
@@ -54,7 +55,7 @@ pub fn ended_alone(command: &Command, limit: Duration) -> Result<(i32, RunCost)>
     let mut told = false;
     // It prints one line, which a pipe holds.
     while child.try_wait()?.is_none() {
-        if is_requested() && !told {
+        if is_asked() && !told {
             end_group(child.id() as libc::pid_t, libc::SIGTERM);
             told = true;
         }

@@ -1,8 +1,9 @@
 //! A process that is waited for, but not for ever: what it cost, and an end if it does not come to one by itself.
 
 use super::RunCost;
-use super::interrupt::{end_group, end_with_parent, is_requested};
+use super::group::{end_group, end_with_parent};
 use anyhow::{Context, Result, bail, ensure};
+use ravelin_process::interrupt::is_asked;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -23,7 +24,7 @@ pub fn ended(command: &mut Command, limit: Duration) -> Result<(i32, RunCost)> {
         if let Some(ended) = look(process, libc::WNOHANG)? {
             return Ok(ended);
         }
-        let interrupted = is_requested();
+        let interrupted = is_asked();
         if interrupted || began.elapsed() > limit {
             end_group(process, libc::SIGKILL);
             look(process, 0)?;

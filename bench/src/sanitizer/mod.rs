@@ -2,7 +2,7 @@
 
 pub mod alone;
 mod ending;
-pub mod interrupt;
+mod group;
 pub mod runs;
 pub mod started;
 

@@ -1,8 +1,9 @@
 //! A command that prepares a measurement (a compiler, a package manager): its output if it succeeds, and its end if the
 //! benchmark is interrupted.
 
-use super::interrupt::{end_group, end_with_parent, is_requested};
+use super::group::{end_group, end_with_parent};
 use anyhow::{Context, Result, bail, ensure};
+use ravelin_process::interrupt::is_asked;
 use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -25,7 +26,7 @@ pub fn succeeds(command: &mut Command) -> Result<String> {
             if let Some(status) = child.try_wait()? {
                 break status;
             }
-            if is_requested() {
+            if is_asked() {
                 end_group(child.id() as libc::pid_t, libc::SIGKILL);
                 child.wait()?;
                 bail!("interrupted");
