@@ -6,7 +6,7 @@
 
 use crate::command::made_by;
 use crate::measure::{REPETITIONS, machine, repetitions};
-use crate::real::{self, RealEffort};
+use crate::real::{self, Obstacle, RealEffort};
 use crate::sanitizer::{BUILDS, BuildVariant, Instrumentation, RunCost, built, compile, cost};
 use crate::table::{MarkdownTable, judged};
 use anyhow::{Context, Result, ensure};
@@ -117,8 +117,8 @@ fn sections(arguments: &Arguments, with_others: bool, ravelin: &Path, folder: &P
     }
     if !problems.is_empty() {
         println!("\n## Not measured\n");
-        for (name, reason) in problems {
-            println!("- {name}: {}", reason.split_whitespace().collect::<Vec<_>>().join(" "));
+        for Obstacle { program, reason } in problems {
+            println!("- {program}: {reason}");
         }
     }
     Ok(())
@@ -160,7 +160,7 @@ fn measure(
     ravelin: &Path,
     builds: &[BuildVariant],
     folder: &Path,
-    problems: &mut Vec<(String, String)>,
+    problems: &mut Vec<Obstacle>,
 ) -> Result<[RuntimeMeasurement; 2]> {
     let mut measured = [Vec::new(), Vec::new()];
     for workload in workloads(false).filter(|workload| workload.name.contains(&arguments.only)) {
@@ -173,7 +173,7 @@ fn measure(
             }
             Err(problem) => {
                 ensure!(!is_asked(), "interrupted");
-                problems.push((workload.name.to_owned(), format!("{problem:#}")));
+                problems.push(Obstacle::new(workload.name, &problem));
             }
         }
     }

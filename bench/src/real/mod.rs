@@ -50,8 +50,21 @@ pub struct RealEffort<'a> {
     pub folder: &'a Path,
 }
 
-/// What could be measured, and the names and reasons of what could not.
-pub fn measure(effort: &RealEffort) -> Result<(Vec<RealMeasurement>, Vec<(String, String)>)> {
+/// Why a program, or a build of it, could not be measured.
+pub struct Obstacle {
+    pub program: String,
+    pub reason: String,
+}
+
+impl Obstacle {
+    pub fn new(program: &str, problem: &anyhow::Error) -> Obstacle {
+        let words = format!("{problem:#}");
+        Obstacle { program: program.to_owned(), reason: words.split_whitespace().collect::<Vec<_>>().join(" ") }
+    }
+}
+
+/// What could be measured, and what could not.
+pub fn measure(effort: &RealEffort) -> Result<(Vec<RealMeasurement>, Vec<Obstacle>)> {
     let cache = crate::target().join("bench-programs");
     std::fs::create_dir_all(&cache).with_context(|| format!("cannot make {}", cache.display()))?;
     let workshop = Workshop::new(&cache, effort.ravelin)?;
@@ -63,7 +76,7 @@ pub fn measure(effort: &RealEffort) -> Result<(Vec<RealMeasurement>, Vec<(String
             Err(problem) => {
                 ensure!(!is_asked(), "interrupted");
                 eprintln!("{}: {problem:#}", program.name);
-                problems.push((program.name.to_owned(), format!("{problem:#}")));
+                problems.push(Obstacle::new(program.name, &problem));
             }
         }
     }
@@ -79,7 +92,7 @@ fn of_program(
     program: &RealProgram,
     effort: &RealEffort,
     workshop: &Workshop,
-    problems: &mut Vec<(String, String)>,
+    problems: &mut Vec<Obstacle>,
 ) -> Result<RealMeasurement> {
     let mut packages = Vec::new();
     let mut versions = Vec::new();
@@ -102,7 +115,7 @@ fn of_program(
             // The other compiler can still be measured.
             Err(problem) => {
                 ensure!(!is_asked(), "interrupted");
-                problems.push((format!("{}, {}", program.name, build.name()), format!("{problem:#}")));
+                problems.push(Obstacle::new(&format!("{}, {}", program.name, build.name()), &problem));
             }
         }
     }
