@@ -24,7 +24,7 @@ pub fn section(effort: &MeasurementEffort, ravelin: &Result<PathBuf, String>) ->
     };
     let (measured, problems) = measure(effort, ravelin);
     let builds = builds();
-    section += "Ours were obtained as by `cargo xtask bench runtime`: the programs in `bench/programs/runtime` (locks, queues, an allocator, and random accesses with more and more threads, \
+    section += "Ours were obtained as by `cargo xtask bench runtime --quick`: the programs in `bench/programs/runtime` (locks, queues, an allocator, and random accesses with more and more threads, \
                 locations and fences), each plain, under the stock thread sanitizer of each compiler (TSan, data races only) and under `ravelin cc`. Processor time of all threads; ratio: \
                 Ravelin over the TSan of the same compiler, both on this machine, so these can be compared with the paper's.\n\n";
     if !measured.is_empty() {
