@@ -6,6 +6,7 @@
 
 use crate::sanitizer::started::succeeds;
 use anyhow::{Context, Result, bail, ensure};
+use ravelin_process::interrupt::is_asked;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -55,27 +56,37 @@ enum DebianKind {
 fn debian(cache: &Path, name: &str, release: &str, kind: DebianKind) -> Result<Fetched> {
     let folder = cache.join("debian").join(release).join(name);
     if !folder.is_dir() {
-        let place = folder.with_extension("part");
-        let _ = std::fs::remove_dir_all(&place);
-        std::fs::create_dir_all(&place)?;
         let lists = lists(cache, release)?;
-        let word = format!("{name}/{release}");
-        match kind {
-            DebianKind::Source => {
-                succeeds(apt(&lists).current_dir(&place).args(["--only-source", "source"]).arg(word))?;
-            }
-            DebianKind::Binary => {
-                succeeds(apt(&lists).current_dir(&place).arg("download").arg(word))?;
-                let package = only(&place, |path| path.extension().is_some_and(|end| end == "deb"))?;
-                succeeds(Command::new("dpkg").arg("-x").arg(&package).arg(place.join("unpacked")))?;
-            }
+        let mut fetched = unpack(&lists, &folder, name, release, kind);
+        if fetched.is_err() && !is_asked() {
+            // The lists may be older than what the mirror has.
+            std::fs::remove_dir_all(&lists)?;
+            fetched = unpack(&self::lists(cache, release)?, &folder, name, release, kind);
         }
-        std::fs::rename(&place, &folder)?;
+        fetched?;
     }
     let end = if kind == DebianKind::Source { "dsc" } else { "deb" };
     let described = only(&folder, |path| path.extension().is_some_and(|found| found == end))?;
     let version = debian_version(&described).context("a package without a version")?;
     Ok(Fetched { folder: only(&folder, Path::is_dir)?, version })
+}
+
+fn unpack(lists: &Path, folder: &Path, name: &str, release: &str, kind: DebianKind) -> Result<()> {
+    let place = folder.with_extension("part");
+    let _ = std::fs::remove_dir_all(&place);
+    std::fs::create_dir_all(&place)?;
+    let word = format!("{name}/{release}");
+    match kind {
+        DebianKind::Source => {
+            succeeds(apt(lists).current_dir(&place).args(["--only-source", "source"]).arg(word))?;
+        }
+        DebianKind::Binary => {
+            succeeds(apt(lists).current_dir(&place).arg("download").arg(word))?;
+            let package = only(&place, |path| path.extension().is_some_and(|end| end == "deb"))?;
+            succeeds(Command::new("dpkg").arg("-x").arg(&package).arg(place.join("unpacked")))?;
+        }
+    }
+    Ok(std::fs::rename(&place, folder)?)
 }
 
 /// What stands between the first and the second `_` of `name_version_architecture.deb` and of `name_version.dsc`.
@@ -109,7 +120,6 @@ fn apt(lists: &Path) -> Command {
         ("Dir::Cache", lists.join("cache")),
         // The lists are the user's own, so there is nothing to give up root's rights for.
         ("APT::Sandbox::User", "".into()),
-        // A release that is not the system's has no newest version here.
         ("Acquire::Retries", "2".into()),
     ];
     for (name, value) in options {

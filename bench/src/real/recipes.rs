@@ -150,7 +150,7 @@ pub const PROGRAMS: [RealProgram; 14] = [
         does: "compresses with 4 threads, level 1, blocks of 64 KiB; size in bytes",
         words: "-T4 -1 -B4 -q -c {input}",
         // It starts threads for pieces of 4 MiB.
-        sizes: [8 << 20, 24 << 20],
+        sizes: [8 << 20, 16 << 20],
     },
     RealProgram {
         name: "sqlite",
