@@ -13,6 +13,7 @@ mod footer;
 mod measure;
 mod papers;
 mod questions;
+mod real;
 mod rival;
 mod sanitizer;
 mod sources;

@@ -1,10 +1,11 @@
 // What an allocator does under stress: 25 threads own pages with a list of free blocks each; blocks are handed to other
 // threads and come back through atomic lists, with a seq_cst fence now and then. 60,000 atomic locations.
+// Argument: how often each takes a block.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { THREADS = 25, PAGES = 100, BLOCKS = 22, LOCATIONS = THREADS * PAGES * (BLOCKS + 2), ROUNDS = 120000, SHELF = 1000 };
+enum { THREADS = 25, PAGES = 100, BLOCKS = 22, LOCATIONS = THREADS * PAGES * (BLOCKS + 2), SHELF = 1000 };
 
 struct block {
   _Atomic(struct block *) next; // atomic, because a block that was freed elsewhere is linked by whoever frees it
@@ -17,6 +18,7 @@ struct page {
   struct block blocks[BLOCKS];
 };
 
+static long rounds;
 static struct page pages[THREADS][PAGES];
 static _Atomic(struct block *) shelf[SHELF]; // blocks on their way from thread to thread
 _Static_assert(LOCATIONS >= 60000, "as many atomic locations as promised");
@@ -67,7 +69,7 @@ static void *worker(void *argument) {
       atomic_store_explicit(&mine[i].blocks[j].next, mine[i].free, memory_order_relaxed);
       mine[i].free = &mine[i].blocks[j];
     }
-  for (int i = 0; i < ROUNDS; i++) {
+  for (long i = 0; i < rounds; i++) {
     seed = seed * 1103515245 + 12345;
     struct block *block = take(&mine[(seed >> 12) % PAGES]);
     if (!block) continue;
@@ -81,7 +83,9 @@ static void *worker(void *argument) {
   return 0;
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+  if (count != 2) return 2;
+  rounds = atol(arguments[1]);
   pthread_t threads[THREADS];
   for (long i = 0; i < THREADS; i++) pthread_create(&threads[i], 0, worker, (void *)i);
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], 0);

@@ -1,9 +1,11 @@
 // A work-stealing deque (Chase and Lev) with seq_cst fences: one owner that pushes and pops, three thieves.
+// Argument: how many tasks.
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
-enum { SIZE = 1 << 12, TASKS = 2000000, THIEVES = 3 };
+enum { SIZE = 1 << 12, THIEVES = 3 };
 
 static _Alignas(64) atomic_long top;
 static _Alignas(64) atomic_long bottom;
@@ -60,11 +62,13 @@ static void *thief(void *argument) {
   return argument;
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+  if (count != 2) return 2;
+  long tasks = atol(arguments[1]);
   pthread_t threads[THIEVES];
   long sum = 0, expected = 0;
   for (int i = 0; i < THIEVES; i++) pthread_create(&threads[i], 0, thief, 0);
-  for (long i = 1; i <= TASKS; i++) {
+  for (long i = 1; i <= tasks; i++) {
     expected += i;
     while (!push(i)) sum += pop();
     if (i % 4 == 0) sum += pop();

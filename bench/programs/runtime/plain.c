@@ -1,13 +1,14 @@
 // Mostly plain accesses: each of four threads multiplies matrices, sorts and counts in a hash table of its own, and
-// adds up in a shared table under a mutex now and then.
+// adds up in a shared table under a mutex now and then. Argument: how often.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 4, N = 96, KEYS = 1 << 14, ROUNDS = 10 };
+enum { THREADS = 4, N = 96, KEYS = 1 << 14 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static long shared[64];
+static long rounds;
 
 struct local {
   double a[N][N], b[N][N], c[N][N];
@@ -63,7 +64,7 @@ static unsigned count(struct local *l) {
 static void *worker(void *argument) {
   struct local *l = calloc(1, sizeof *l);
   unsigned seed = (unsigned)(long)argument + 1;
-  for (int round = 0; round < ROUNDS; round++) {
+  for (long round = 0; round < rounds; round++) {
     for (int i = 0; i < N; i++)
       for (int j = 0; j < N; j++) l->a[i][j] = i + round, l->b[i][j] = j;
     multiply(l);
@@ -80,7 +81,9 @@ static void *worker(void *argument) {
   return 0;
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+  if (count != 2) return 2;
+  rounds = atol(arguments[1]);
   pthread_t threads[THREADS];
   for (long i = 0; i < THREADS; i++) pthread_create(&threads[i], 0, worker, (void *)i);
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], 0);

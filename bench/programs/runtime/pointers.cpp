@@ -1,4 +1,6 @@
 // Four threads copy and drop shared pointers, look things up under a shared mutex and change them under its own.
+// Argument: how often.
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,11 +15,12 @@ struct Account {
   std::string owner;
 };
 
+static long rounds;
 static std::shared_mutex mutex;
 static std::map<int, std::shared_ptr<Account>> accounts;
 
 static void worker(unsigned seed) {
-  for (int i = 0; i < 60000; i++) {
+  for (long i = 0; i < rounds; i++) {
     seed = seed * 1103515245 + 12345;
     int key = static_cast<int>(seed >> 16) % 128;
     std::shared_ptr<Account> account;
@@ -39,7 +42,9 @@ static void worker(unsigned seed) {
   }
 }
 
-int main() {
+int main(int count, char **arguments) {
+  if (count != 2) return 2;
+  rounds = std::atol(arguments[1]);
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < 4; i++) threads.emplace_back(worker, i + 1);
   for (auto &thread : threads) thread.join();

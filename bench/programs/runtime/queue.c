@@ -1,15 +1,18 @@
 // Two producers and two consumers around a bounded queue of many producers and consumers (Vyukov).
+// Argument: items of each producer.
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
-enum { SIZE = 1024, ITEMS = 500000 };
+enum { SIZE = 1024 };
 
 struct slot {
   atomic_uint sequence;
   unsigned value;
 };
 
+static unsigned items;
 static struct slot slots[SIZE];
 static _Alignas(64) atomic_uint tail;
 static _Alignas(64) atomic_uint head;
@@ -27,7 +30,7 @@ static int claim(atomic_uint *end, unsigned lag, unsigned *place) {
 }
 
 static void *produce(void *argument) {
-  for (unsigned i = 0, place; i < ITEMS; i++) {
+  for (unsigned i = 0, place; i < items; i++) {
     while (!claim(&tail, 0, &place)) sched_yield();
     slots[place % SIZE].value = i;
     atomic_store_explicit(&slots[place % SIZE].sequence, place + 1, memory_order_release);
@@ -37,7 +40,7 @@ static void *produce(void *argument) {
 
 static void *consume(void *argument) {
   unsigned long sum = 0;
-  for (unsigned i = 0, place; i < ITEMS; i++) {
+  for (unsigned i = 0, place; i < items; i++) {
     while (!claim(&head, 1, &place)) sched_yield();
     sum += slots[place % SIZE].value;
     atomic_store_explicit(&slots[place % SIZE].sequence, place + SIZE, memory_order_release);
@@ -46,7 +49,9 @@ static void *consume(void *argument) {
   return 0;
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+  if (count != 2) return 2;
+  items = (unsigned)atol(arguments[1]);
   pthread_t threads[4];
   unsigned long sums[2];
   for (unsigned i = 0; i < SIZE; i++) atomic_init(&slots[i].sequence, i);
@@ -55,5 +60,5 @@ int main(void) {
     pthread_create(&threads[2 + i], 0, consume, &sums[i]);
   }
   for (int i = 0; i < 4; i++) pthread_join(threads[i], 0);
-  return sums[0] + sums[1] != (unsigned long)ITEMS * (ITEMS - 1);
+  return sums[0] + sums[1] != (unsigned long)items * (items - 1);
 }

@@ -97,6 +97,7 @@ impl Benchmark {
         match self {
             Benchmark::Cluster(arguments) => arguments.quick,
             Benchmark::Explore(arguments) => arguments.quick,
+            Benchmark::Runtime(arguments) => arguments.quick,
             _ => false,
         }
     }

@@ -5,10 +5,15 @@
 
 use super::RunCost;
 use super::ending::ended;
+use super::group::{end_group, end_with_parent};
 use anyhow::{Context, Result, ensure};
+use ravelin_process::interrupt::{is_asked, stop};
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+
+/// How often is looked whether it ended.
+const LOOK: Duration = Duration::from_millis(2);
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -22,6 +27,8 @@ pub struct Arguments {
 
 /// Runs the program and prints its status, microseconds of processor time, and KiB of memory.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    // The program has a group of its own, so an interrupt must be passed on.
+    stop();
     let (program, words) = arguments.words.split_first().context("no program")?;
     let (status, cost) = ended(Command::new(program).args(words), Duration::from_secs(arguments.limit))?;
     println!("{status} {} {}", cost.time.as_micros(), cost.memory);
@@ -41,7 +48,20 @@ pub fn ended_alone(command: &Command, limit: Duration) -> Result<(i32, RunCost)>
             None => outer.env_remove(name),
         };
     }
-    let output = outer.stdin(Stdio::null()).output().with_context(|| format!("cannot start {outer:?}"))?;
+    outer.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Not SIGKILL: it has to end the program.
+    end_with_parent(&mut outer, libc::SIGTERM);
+    let mut child = outer.spawn().with_context(|| format!("cannot start {outer:?}"))?;
+    let mut told = false;
+    // It prints one line, which a pipe holds.
+    while child.try_wait()?.is_none() {
+        if is_asked() && !told {
+            end_group(child.id() as libc::pid_t, libc::SIGTERM);
+            told = true;
+        }
+        std::thread::sleep(LOOK);
+    }
+    let output = child.wait_with_output()?;
     let problem = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{}", problem.trim().trim_start_matches("error: "));
     read(&String::from_utf8_lossy(&output.stdout)).context("no cost was told")

@@ -1,8 +1,9 @@
 //! A process that is waited for, but not for ever: what it cost, and an end if it does not come to one by itself.
 
 use super::RunCost;
+use super::group::{end_group, end_with_parent};
 use anyhow::{Context, Result, bail, ensure};
-use std::os::unix::process::CommandExt;
+use ravelin_process::interrupt::is_asked;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -10,9 +11,10 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(2);
 
 /// Runs a command without input and output. Its status as the system gives it, and its cost with that of its children; beyond the limit it
-/// is killed, with all that it started.
+/// is killed, with all that it started. So it is if this process is interrupted or killed.
 pub fn ended(command: &mut Command, limit: Duration) -> Result<(i32, RunCost)> {
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    end_with_parent(command, libc::SIGKILL);
     // The child is waited for below, because only wait4 tells what it cost.
     #[allow(clippy::zombie_processes)]
     let child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
@@ -22,10 +24,11 @@ pub fn ended(command: &mut Command, limit: Duration) -> Result<(i32, RunCost)> {
         if let Some(ended) = look(process, libc::WNOHANG)? {
             return Ok(ended);
         }
-        if began.elapsed() > limit {
-            // SAFETY: the group was made for this child, which nobody has waited for yet, so the number still means it.
-            unsafe { libc::kill(-process, libc::SIGKILL) };
+        let interrupted = is_asked();
+        if interrupted || began.elapsed() > limit {
+            end_group(process, libc::SIGKILL);
             look(process, 0)?;
+            ensure!(!interrupted, "interrupted");
             bail!("did not end in {} s", limit.as_secs());
         }
         std::thread::sleep(LOOK);

@@ -2,11 +2,15 @@
 
 pub mod alone;
 mod ending;
+mod group;
 pub mod runs;
+pub mod started;
 
 use crate::measure::median;
 pub use alone::ended_alone;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
+use started::succeeds;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -40,14 +44,14 @@ pub struct RunCost {
     pub memory: u64,
 }
 
-pub fn compile(build: BuildVariant, ravelin: &Path, file: &str, library: Option<&Path>, program: &Path) -> Result<()> {
-    let cpp = file.ends_with(".cpp");
+/// The command that compiles or links C or C++, without arguments.
+pub fn compiler(build: BuildVariant, ravelin: &Path, cpp: bool) -> Command {
     let compiler = match (build.compiler, cpp) {
         ("gcc", true) => "g++",
         ("clang", true) => "clang++",
         (compiler, _) => compiler,
     };
-    let mut command = match build.kind {
+    match build.kind {
         Instrumentation::Ravelin => {
             let mut command = Command::new(ravelin);
             command.arg(if cpp { "c++" } else { "cc" }).env(if cpp { "RAVELIN_CXX" } else { "RAVELIN_CC" }, compiler);
@@ -59,7 +63,12 @@ pub fn compile(build: BuildVariant, ravelin: &Path, file: &str, library: Option<
             command
         }
         Instrumentation::Plain => Command::new(compiler),
-    };
+    }
+}
+
+pub fn compile(build: BuildVariant, ravelin: &Path, file: &str, library: Option<&Path>, program: &Path) -> Result<()> {
+    let cpp = file.ends_with(".cpp");
+    let mut command = compiler(build, ravelin, cpp);
     command.args(["-O2", "-g", "-w", "-pthread"]);
     if cpp {
         command.arg("-std=c++17");
@@ -68,15 +77,19 @@ pub fn compile(build: BuildVariant, ravelin: &Path, file: &str, library: Option<
         command.arg("-DNDEBUG").arg("-I").arg(library.join("include")).arg(library.join("src/static.c"));
     }
     command.arg(crate::root().join("bench/programs/runtime").join(file)).arg("-o").arg(program);
-    let output = command.output().with_context(|| format!("{command:?}"))?;
-    ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(())
+    succeeds(&mut command).map(drop)
 }
 
 /// One run. A program that Ravelin watches writes its findings into a folder by itself, without `ravelin run`.
-pub fn cost(build: BuildVariant, program: &Path, words: &str, report: &Path, limit: Duration) -> Result<RunCost> {
+pub fn cost(
+    build: BuildVariant,
+    program: &Path,
+    words: &[impl AsRef<OsStr>],
+    report: &Path,
+    limit: Duration,
+) -> Result<RunCost> {
     let mut command = Command::new(program);
-    command.args(words.split_whitespace());
+    command.args(words);
     command.env("TSAN_OPTIONS", "exitcode=0 report_bugs=0");
     if build.kind == Instrumentation::Ravelin {
         command.env("RAVELIN_FINDINGS", report);

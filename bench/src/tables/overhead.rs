@@ -24,7 +24,7 @@ pub fn section(effort: &MeasurementEffort, ravelin: &Result<PathBuf, String>) ->
     };
     let (measured, problems) = measure(effort, ravelin);
     let builds = builds();
-    section += "Ours were obtained as by `cargo xtask bench runtime`: the programs in `bench/programs/runtime` (locks, queues, an allocator, and random accesses with more and more threads, \
+    section += "Ours were obtained as by `cargo xtask bench runtime --quick`: the programs in `bench/programs/runtime` (locks, queues, an allocator, and random accesses with more and more threads, \
                 locations and fences), each plain, under the stock thread sanitizer of each compiler (TSan, data races only) and under `ravelin cc`. Processor time of all threads; ratio: \
                 Ravelin over the TSan of the same compiler, both on this machine, so these can be compared with the paper's.\n\n";
     if !measured.is_empty() {
@@ -70,12 +70,12 @@ fn measure(effort: &MeasurementEffort, ravelin: &Path) -> (RuntimeMeasurement, V
     for workload in workloads(mimalloc.is_some()) {
         let (ravelin, folder, mimalloc) = (ravelin.to_owned(), folder.clone(), mimalloc.clone());
         let repetitions = effort.repetitions;
-        let costs = guarded(effort, workload.0, move || {
+        let costs = guarded(effort, workload.name, move || {
             costs(workload, repetitions, mimalloc.as_deref(), &ravelin, &builds(), &folder)
         });
         match costs {
-            Ok(costs) => measured.push((workload.0, costs)),
-            Err(problem) => problems.push(format!("{}: {problem}", workload.0)),
+            Ok(costs) => measured.push((workload.name, costs)),
+            Err(problem) => problems.push(format!("{}: {problem}", workload.name)),
         }
     }
     let _ = std::fs::remove_dir_all(&folder);

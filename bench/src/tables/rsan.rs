@@ -258,7 +258,7 @@ fn run_in(
     let [os, random] =
         ["os", "random"].map(|schedule| violations(ravelin, &executable, schedule, &subject, RUNS, folder, all_runs));
     let build = BuildVariant { compiler: "gcc", kind: Instrumentation::Ravelin };
-    let run = |_| cost(build, &executable, &WORDS.join(" "), &folder.join("findings"), effort.limit);
+    let run = |_| cost(build, &executable, &WORDS, &folder.join("findings"), effort.limit);
     let costs = (0..effort.repetitions).map(run).collect::<Result<Vec<RunCost>>>()?;
     Ok(([os?, random?], RunCost::median(&costs)))
 }
