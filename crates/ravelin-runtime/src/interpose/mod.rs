@@ -52,6 +52,8 @@ extern "C" fn start_up() {
     process::prepare();
     // Waiting in turn needs the functions that were just found.
     crate::schedule::begin();
+    // In a process with several threads the kernel takes milliseconds for this, and the next line starts a thread.
+    crate::this_thread::allow_stopping();
     crate::watchdog::begin();
 }
 
