@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 const SECOND: u64 = 1_000_000_000;
 /// Nanoseconds between two checks.
-const LOOK: u64 = SECOND / 8;
+pub const LOOK: u64 = SECOND / 8;
 /// How many times longer threads may compute than be idle.
 const COMPUTING: u64 = 10;
 /// Room for the thread's stack.
@@ -36,6 +36,9 @@ static MEMORY: AtomicUsize = AtomicUsize::new(0);
 static THREAD: AtomicU32 = AtomicU32::new(0);
 /// 1 if the thread is to end.
 static END: AtomicU32 = AtomicU32::new(0);
+
+/// Nanoseconds without progress before the thread began.
+static STILL: AtomicU64 = AtomicU64::new(0);
 
 /// Ends a run that makes no progress for this many seconds.
 pub fn want(seconds: u64) {
@@ -62,18 +65,30 @@ pub fn begin() {
         (control as *mut usize).add(2).write(control);
     }
     let mask = signals::block();
-    begin_again();
+    start(watch);
     signals::unblock(mask);
 }
 
-/// Starts the thread in a process that was forked without it, with signals blocked. The memory is that of the thread in
-/// the other process, so that everything else has the same address with and without forking.
-pub fn begin_again() {
-    let memory = MEMORY.load(Ordering::Relaxed);
-    if memory != 0 {
-        END.store(0, Ordering::Relaxed);
-        // SAFETY: both are mapped, and stay; no thread uses them.
-        unsafe { start(memory + STACK, memory + STACK + VARIABLES) };
+/// This process was forked from one that has the thread: it begins without.
+pub fn is_not_inherited() {
+    THREAD.store(0, Ordering::Relaxed);
+}
+
+/// Whether runs must be ended that make no progress.
+pub fn is_wanted() -> bool {
+    MEMORY.load(Ordering::Relaxed) != 0
+}
+
+/// The nanoseconds without progress after which this thread is started, in a run that began without it.
+pub fn patience() -> u64 {
+    LIMIT.load(Ordering::Relaxed).saturating_mul(SECOND) / 2
+}
+
+/// Starts the thread in a run that began without it and has not made progress for this long. May be called in a signal
+/// handler, and several times.
+pub fn begin_late(still: u64) {
+    if is_wanted() && STILL.swap(still, Ordering::Relaxed) == 0 {
+        start(watch);
     }
 }
 
@@ -93,8 +108,16 @@ pub fn end() {
     }
 }
 
-/// Starts [`watch`] in a separate thread.
-unsafe fn start(stack: usize, control: usize) {
+/// Starts a function in the thread, whose memory no other thread uses. The memory is the same in each process that was
+/// forked, so that everything else has the same address with and without forking.
+pub fn start(function: extern "C" fn() -> !) {
+    let memory = MEMORY.load(Ordering::Relaxed);
+    END.store(0, Ordering::Relaxed);
+    // SAFETY: both are mapped, and stay.
+    unsafe { clone(memory + STACK, memory + STACK + VARIABLES, function) };
+}
+
+unsafe fn clone(stack: usize, control: usize, function: extern "C" fn() -> !) {
     const FLAGS: i32 = libc::CLONE_VM
         | libc::CLONE_FS
         | libc::CLONE_FILES
@@ -111,10 +134,10 @@ unsafe fn start(stack: usize, control: usize) {
             "test rax, rax",
             "jnz 2f",
             "xor ebp, ebp",
-            "call {watch}",
+            "call r12",
             "ud2",
             "2:",
-            watch = sym watch,
+            in("r12") function as usize,
             inlateout("rax") libc::SYS_clone => _,
             in("rdi") FLAGS as usize,
             in("rsi") stack,
@@ -132,7 +155,7 @@ extern "C" fn watch() -> ! {
     let limit = LIMIT.load(Ordering::Relaxed).saturating_mul(SECOND);
     let mut seen = Look::now();
     // Time in which no thread ran, and processor time, since the last scheduling point.
-    let (mut still, mut computed) = (0, 0);
+    let (mut still, mut computed) = (STILL.load(Ordering::Relaxed), 0);
     loop {
         let wait = timespec { tv_sec: 0, tv_nsec: LOOK as i64 };
         // SAFETY: the kernel reads a time, and the word on which this sleeps. The second call ends the thread.

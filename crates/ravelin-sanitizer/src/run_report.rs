@@ -2,7 +2,7 @@
 
 use crate::report::{Gathered, Report, Run, Wanted, gather};
 use crate::runs::{CompletedRun, CompletedRuns, RunPlan, fingerprint};
-use crate::watch::{FreshReason, NotWatched, WatchCommand, find_program};
+use crate::watch::{NotWatched, WatchCommand, find_program};
 use ravelin_answer::sanitizer::CommandLine;
 use std::path::Path;
 
@@ -11,8 +11,6 @@ use std::path::Path;
 pub struct RunReport {
     pub report: Report,
     pub ran: Vec<CompletedRun>,
-    /// Why each run was a new process; `None` if they were forked, or if there was one.
-    pub fresh: Option<FreshReason>,
 }
 
 impl RunPlan {
@@ -41,7 +39,8 @@ impl RunPlan {
         if halt && let Some(first) = ran.iter().position(|run| !is_clean(run, &wanted.clone())) {
             ran.truncate(first + 1);
         }
-        Ok(RunReport { report: gather(self.gathered(&ran), wanted), ran, fresh })
+        let report = Report { fresh_processes: fresh, ..gather(self.gathered(&ran), wanted) };
+        Ok(RunReport { report, ran })
     }
 
     /// What was run, so that it can be repeated.

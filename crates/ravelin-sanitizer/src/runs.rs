@@ -300,6 +300,7 @@ impl Input {
         }
         .map_err(not_kept)?;
         let mut bytes = [0; 1 << 16];
+        let mut empty = true;
         loop {
             match stdin.read(&mut bytes) {
                 Ok(0) => break,
@@ -307,6 +308,11 @@ impl Input {
                 // A closed input is an empty one.
                 Err(_) => break,
             }
+            empty = false;
+        }
+        if empty && memory.is_some() {
+            // Runs need not open it again, each for itself.
+            return Ok(Input { path: Some(PathBuf::from("/dev/null")), _memory: None, own: false });
         }
         Ok(Input { path: Some(path), own: memory.is_none(), _memory: memory })
     }

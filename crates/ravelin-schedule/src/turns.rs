@@ -189,6 +189,11 @@ impl Turns {
         self.points
     }
 
+    /// Where the number of points is, for a debugger that reads it from outside.
+    pub fn points_place(&self) -> *const u64 {
+        &raw const self.points
+    }
+
     /// A hash that two runs share as long as they are the same.
     pub fn trail(&self) -> u64 {
         self.trail

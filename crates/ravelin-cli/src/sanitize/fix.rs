@@ -27,7 +27,7 @@ pub fn try_out(arguments: &Run, plan: RunPlan, wanted: &Wanted) -> anyhow::Resul
             bail!("{fix}: no atomic access at {} was made in these runs, or none that this order suits", fix.place);
         }
     }
-    let RunReport { report: after, ran, .. } = trial.run(&fixes)?;
+    let RunReport { report: after, ran } = trial.run(&fixes)?;
     let answer = trial.answer(&before, &after, &fixes, arguments.fix_all);
     let document = Document::new("run", vec![Answer::FixTrial(Box::new(answer))]);
     arguments.report.print_document(&document, stderr())?;

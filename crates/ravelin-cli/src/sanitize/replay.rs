@@ -26,7 +26,7 @@ pub fn replay(arguments: &arguments::Replay) -> anyhow::Result<Exit> {
         complain!("note: {} has changed since the report was made", executable.display());
     }
     let plan = replay.plan();
-    let RunReport { report, ran, .. } = make_runs(&plan, &wanted, false)?;
+    let RunReport { report, ran } = make_runs(&plan, &wanted, false)?;
     let answer = report.answer(Some(plan.command_line()));
     let occurred = replay.occurred(&answer);
     arguments.options.print("replay", answer, &report.sources(), stderr())?;

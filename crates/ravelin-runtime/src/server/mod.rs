@@ -13,7 +13,10 @@
 //! The server gets no signals, except from the kernel when `ravelin run` ends; a run ends with its server.
 
 mod files;
+mod guard;
 mod obstacle;
+
+pub use guard::is_interrupted;
 
 use crate::interpose::{process as own_process, signals};
 use crate::{file, kernel, options, place, this_thread, watchdog};
@@ -86,6 +89,9 @@ pub fn stand() {
 
 /// Returns in each process that makes a run.
 fn serve(socket: i32) {
+    // The greeting. A message that is not read would hide the answer of a program that ends.
+    let mut message = [0; LONGEST];
+    receive(socket, &mut message, libc::MSG_DONTWAIT);
     // SAFETY: set once, to a page that stays.
     let head = unsafe { HEAD.load(Ordering::Relaxed).as_ref() };
     let obstacle = noticed().or_else(|| obstacle::find(socket));
@@ -100,9 +106,8 @@ fn serve(socket: i32) {
     let server = kernel::process();
     // SAFETY: no pointers. Processes that a run leaves become children of this one, which notices them.
     unsafe { kernel::call(libc::SYS_prctl, [libc::PR_SET_CHILD_SUBREAPER as usize, 1, 0, 0, 0]) };
+    guard::begin();
     let begun = file::beginning();
-    let mut message = [0; LONGEST];
-    receive(socket, &mut message, 0);
     send(socket, Message::Ready(server as u64));
     loop {
         let Some(words) = receive(socket, &mut message, 0).filter(|words| !words.is_empty()) else { end(0) };
@@ -143,8 +148,15 @@ fn begin_run(socket: i32, server: i32, words: &[u8]) -> bool {
     if !files::open_again() || !options::read_run(&String::from_utf8_lossy(words)) {
         return false;
     }
-    watchdog::begin_again();
+    watchdog::is_not_inherited();
     true
+}
+
+/// The process that makes a run now.
+fn running() -> Option<i32> {
+    // SAFETY: set once, to a page that stays.
+    let head = unsafe { HEAD.load(Ordering::Relaxed).as_ref() }?;
+    i32::try_from(head[arena::RUNNING].load(Ordering::Relaxed)).ok().filter(|process| *process > 0)
 }
 
 /// Waits for the end of a run.
