@@ -1,5 +1,5 @@
 //! Which schedules find what: in how many of some runs a robustness violation turns up under the schedules of the
-//! operating system, of a random walk and of PCT; and how fast turns are taken.
+//! operating system, of a random walk and of PCT; how fast turns are taken; and how many runs a second there are.
 //!
 //! The programs are the examples that are not robust against RC20, as C with few rounds, the algorithms of the
 //! sanitizer's tests in their weak variants, and the sequence lock that the paper's tool does not find.
@@ -22,6 +22,9 @@ pub struct Arguments {
     /// Only programs with this word in their name
     #[arg(long, default_value = "")]
     only: String,
+    /// Only the number of runs a second
+    #[arg(long)]
+    only_runs: bool,
     /// The ravelin to measure instead of building one
     #[arg(long, value_name = "PROGRAM")]
     ravelin: Option<PathBuf>,
@@ -31,6 +34,10 @@ const SCHEDULES: [&str; 3] = ["os", "random", "pct"];
 /// Threads that only count, and the points of each run.
 const THREADS: [usize; 4] = [2, 4, 16, 64];
 const POINTS: u64 = 1_000_000;
+/// Threads that do nothing, and how many runs with them.
+const IDLE_THREADS: [usize; 2] = [2, 8];
+const FORKED_RUNS: u64 = 2_000;
+const FRESH_RUNS: u64 = 300;
 /// Runs that take longer are given up.
 const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -44,7 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     std::fs::create_dir_all(&folder)?;
     let measured = measure(arguments, &ravelin, &folder);
     let _ = std::fs::remove_dir_all(&folder);
-    let (found, speed) = measured?;
+    let Tables { found, speed, runs } = measured?;
     println!("# Schedules\n");
     println!("{}\n\n{}\n", made_by(), machine);
     println!(
@@ -59,10 +66,25 @@ pub fn run(arguments: &Arguments) -> Result<()> {
          runs; for `os` accesses a second. The random walk changes threads at nearly every point, PCT hardly ever.\n"
     );
     println!("{speed}");
+    println!(
+        "## How many runs\n\nRuns a second of a program whose threads do nothing, under the random walk, one job, on the wall clock, with everything that `ravelin run` does; \
+         the median of {REPETITIONS} times {FORKED_RUNS} runs ({FRESH_RUNS} for new processes), in turns. The floor is a C program without the sanitizer that forks, starts and joins such threads, and exits.\n"
+    );
+    println!("{runs}");
     Ok(())
 }
 
-fn measure(arguments: &Arguments, ravelin: &Path, folder: &Path) -> Result<(MarkdownTable, MarkdownTable)> {
+struct Tables {
+    found: MarkdownTable,
+    speed: MarkdownTable,
+    runs: MarkdownTable,
+}
+
+fn measure(arguments: &Arguments, ravelin: &Path, folder: &Path) -> Result<Tables> {
+    if arguments.only_runs {
+        let empty = || MarkdownTable::new(&["not measured"]);
+        return Ok(Tables { found: empty(), speed: empty(), runs: runs_per_second(ravelin, folder)? });
+    }
     let mut programs = examples(ravelin, folder)?;
     programs.extend(algorithms()?);
     programs.retain(|program| program.name.contains(&arguments.only));
@@ -87,7 +109,7 @@ fn measure(arguments: &Arguments, ravelin: &Path, folder: &Path) -> Result<(Mark
         row.extend([total.to_string(), String::new()]);
     }
     found.row(row);
-    Ok((found, speed(ravelin, folder)?))
+    Ok(Tables { found, speed: speed(ravelin, folder)?, runs: runs_per_second(ravelin, folder)? })
 }
 
 /// The examples whose header says that they are not robust against RC20.
@@ -166,4 +188,44 @@ fn speed(ravelin: &Path, folder: &Path) -> Result<MarkdownTable> {
         table.row(row);
     }
     Ok(table)
+}
+
+/// Runs a second by new processes, by forked ones, and of a program that does nothing but fork.
+fn runs_per_second(ravelin: &Path, folder: &Path) -> Result<MarkdownTable> {
+    let source = crate::root().join("bench/programs/schedules/nothing.c");
+    let program = compile(ravelin, &source, &[], folder)?;
+    let floor = folder.join("floor");
+    succeeds(Command::new("cc").args(["-O1", "-pthread"]).arg(&source).arg("-o").arg(&floor))?;
+    let mut table = MarkdownTable::new(&["threads", "new processes", "forked", "floor", "forked, of the floor"]);
+    for threads in IDLE_THREADS {
+        let threads = threads.to_string();
+        let mut rates: [Vec<u64>; 3] = Default::default();
+        for _ in 0..REPETITIONS {
+            let forked = runs(ravelin, &program, &[], FORKED_RUNS, &threads, folder)?;
+            let fresh = runs(ravelin, &program, &["--fresh-processes"], FRESH_RUNS, &threads, folder)?;
+            let mut command = Command::new(&floor);
+            command.arg(&threads).arg(FORKED_RUNS.to_string());
+            let (ran, time) = timed(wall_time, || succeeds(&mut command));
+            ran?;
+            let rate = |runs: u64, time: Duration| (runs as f64 / time.as_secs_f64()).round() as u64;
+            rates[0].push(rate(FRESH_RUNS, fresh));
+            rates[1].push(rate(FORKED_RUNS, forked));
+            rates[2].push(rate(FORKED_RUNS, time));
+        }
+        let [fresh, forked, floor] = rates.map(median);
+        let part = format!("{:.0} %", 100.0 * forked as f64 / floor as f64);
+        table.row(vec![threads, count(fresh), count(forked), count(floor), part]);
+    }
+    Ok(table)
+}
+
+/// How long some runs take. Fails if they were not made as wanted.
+fn runs(ravelin: &Path, program: &Path, options: &[&str], runs: u64, threads: &str, folder: &Path) -> Result<Duration> {
+    let number = runs.to_string();
+    let options: Vec<&str> =
+        ["--schedule", "random", "--jobs", "1", "--runs", &number].iter().chain(options).copied().collect();
+    let (answer, time) = timed(wall_time, || report(ravelin, program, &options, &[threads], folder, PATIENCE));
+    let reason = &answer?["fresh_processes"];
+    ensure!(reason.is_null() != options.contains(&"--fresh-processes"), "runs are new processes: {reason}");
+    Ok(time)
 }

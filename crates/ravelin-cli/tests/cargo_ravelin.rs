@@ -199,6 +199,31 @@ fn the_same_seed_gives_the_same_schedule_and_report_a_hundred_times() {
     }
 }
 
+/// A test program starts its first thread for its first test.
+#[test]
+fn runs_of_programs_and_tests_are_forked() {
+    let built = cargo(&[], "build", &["--bins"]).output().expect("ravelin runs");
+    assert!(built.status.success(), "{}", said(&built));
+    let programs = target().join("ravelin/x86_64-unknown-linux-gnu/debug");
+    for (program, arguments) in
+        [("algorithms", "dekker release acquire"), ("quiet", "several-senders"), ("quiet", "condvar")]
+    {
+        let run = |fresh: &[&str]| {
+            let mut run = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+            run.args(["run", "--schedule", "random", "--format", "json", "--runs", "8"]).args(fresh);
+            let output = run.arg(programs.join(program)).args(arguments.split(' ')).output().expect("ravelin runs");
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            let (about, rest): (Vec<&str>, Vec<&str>) = (text.lines())
+                .filter(|line| !line.contains("\"process\":"))
+                .partition(|line| line.contains("\"fresh_processes\":"));
+            (about.len(), rest.join("\n"), output.status.code())
+        };
+        let (forked, fresh) = (run(&[]), run(&["--fresh-processes"]));
+        assert_eq!((forked.0, fresh.0), (0, 1), "{program} {arguments}: {}", forked.1);
+        assert_eq!((forked.1, forked.2), (fresh.1, fresh.2), "{program} {arguments}");
+    }
+}
+
 #[test]
 fn wrong_command_lines_are_told() {
     let cases: [(&[&str], &str); 6] = [

@@ -36,6 +36,7 @@ mod schedules;
 mod schema;
 mod serve;
 mod serve_browser;
+mod served_runs;
 mod serving;
 mod signals;
 mod slow;

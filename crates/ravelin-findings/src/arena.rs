@@ -19,8 +19,14 @@ pub const SEGMENTS: usize = 1;
 pub const TAKEN: usize = 2;
 /// Index of the number of processes that could not record anything.
 pub const UNRECORDED: usize = 3;
+/// Index of the process that makes a run now, if the program serves runs ([`crate::serving`]); 0 if there is none.
+pub const RUNNING: usize = 4;
+/// Index of a signal for the run that is about to begin; 0 if there is none. Whoever sets this to 0 sends it.
+pub const SIGNAL: usize = 5;
+/// Index of a word that a process which could not begin its run sets to 1.
+pub const NOT_BEGUN: usize = 6;
 /// Words in use before the first segment.
-pub const WORDS: usize = 4;
+pub const WORDS: usize = 7;
 
 /// Where a segment begins.
 pub fn offset(segment: u64) -> u64 {

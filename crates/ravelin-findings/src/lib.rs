@@ -16,6 +16,7 @@
 pub mod arena;
 mod read;
 mod record;
+pub mod serving;
 mod write;
 
 pub use read::{Findings, UnreadableFindings, read};

@@ -3,3 +3,4 @@
 //! `cargo test -p ravelin-findings --test findings NAME::` runs those of one file.
 
 mod reading;
+mod serving;

@@ -1,5 +1,6 @@
 //! The findings file, mapped into memory.
 
+use crate::kernel;
 use crate::place::{self, SegmentMemory};
 use crate::spin::Spin;
 use ravelin_findings::{COUNT_WORD, Module, Record, SPINNING_WORD, Spinning, arena, encode, header};
@@ -41,11 +42,33 @@ pub fn create(arena: Option<&[u8]>, directory: Option<&[u8]>) -> bool {
     };
     *ALLOCATED.lock() = place.allocated;
     WORDS_AT.store(place.start, Ordering::Release);
-    set(header::PROCESS, u64::from(std::process::id()));
+    set(header::PROCESS, kernel::process() as u64);
     set(header::USED, header::WORDS as u64);
     set(header::THREADS, 1);
     set(header::MAGIC_AT, header::MAGIC);
     true
+}
+
+/// Whether there is no file.
+pub fn is_missing() -> bool {
+    WORDS_AT.load(Ordering::Acquire).is_null()
+}
+
+/// The header as it is now: the beginning of several runs.
+pub fn beginning() -> [u64; header::WORDS] {
+    std::array::from_fn(|index| word(index).map_or(0, |word| word.load(Ordering::Relaxed)))
+}
+
+/// Gives the file the header of [`beginning`], so that what was recorded since then is forgotten.
+pub fn begin_again(beginning: &[u64; header::WORDS]) {
+    for (index, value) in beginning.iter().enumerate() {
+        set(index, *value);
+    }
+}
+
+/// This process has the file from now on.
+pub fn take_over() {
+    set(header::PROCESS, kernel::process() as u64);
 }
 
 /// Leaves the file to the parent: this process is a forked child.

@@ -29,6 +29,12 @@ pub unsafe fn call<const N: usize>(number: i64, arguments: [usize; N]) -> isize 
     result
 }
 
+/// The number of this process. The C library's function tells the program, which is then known ([`crate::server`]).
+pub fn process() -> i32 {
+    // SAFETY: has no arguments.
+    unsafe { call(libc::SYS_getpid, []) as i32 }
+}
+
 /// Lets other threads run.
 pub fn yield_now() {
     // SAFETY: has no arguments.

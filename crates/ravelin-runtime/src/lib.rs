@@ -6,7 +6,8 @@
 //! ([`this_thread`], [`threads`]) and location ([`records`]). It compares non-atomic accesses ([`race`]), and writes
 //! its findings into the file of `ravelin-findings` ([`report`], [`file`]). It prints nothing: `ravelin run` does. To
 //! suggest what would order the accesses of a race, it records which thread read from which ([`sources`], [`chain`]).
-//! It ends a run that no longer makes progress ([`watchdog`]).
+//! It ends a run that no longer makes progress ([`watchdog`]). It can fork many runs from one start of the program
+//! ([`server`]).
 //!
 //! Invariants: it never enters the program's `malloc` ([`allocator`]); it takes no global lock at an access, except at
 //! a seq_cst one; it never unwinds; the only functions it needs are the C library's.
@@ -33,6 +34,7 @@ mod records;
 mod repair;
 mod report;
 mod schedule;
+mod server;
 mod shadow;
 mod sources;
 mod special;

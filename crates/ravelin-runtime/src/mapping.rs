@@ -45,6 +45,14 @@ pub fn map_file(file: i32, length: usize, offset: usize) -> *mut u8 {
     if block == usize::MAX { std::ptr::null_mut() } else { block as *mut u8 }
 }
 
+/// The same at a fixed unused address.
+pub fn map_file_at(address: usize, file: i32, length: usize, offset: usize) -> *mut u8 {
+    let flags = libc::MAP_SHARED | libc::MAP_FIXED_NOREPLACE;
+    // SAFETY: a mapping that replaces nothing touches no memory in use.
+    let block = unsafe { raw_mmap(address, length, libc::PROT_READ | libc::PROT_WRITE, flags, (file, offset)) };
+    if block == address { block as *mut u8 } else { std::ptr::null_mut() }
+}
+
 /// Gives memory back.
 ///
 /// # Safety

@@ -1,6 +1,6 @@
 //! The options of `ravelin run`, in `RAVELIN_OPTIONS`.
 
-use crate::{repair, schedule, watchdog};
+use crate::{repair, schedule, server, watchdog};
 use ravelin_clocks::WitnessMode;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -27,10 +27,20 @@ pub fn read(words: &str) {
     if let Some(seconds) = value(words, "no-progress=") {
         watchdog::want(seconds);
     }
+    if let Some(socket) = value(words, "serve=") {
+        server::want(socket);
+    }
     values(words, "fix=").for_each(repair::want);
     if words.split_whitespace().any(|word| word == "sites") {
         repair::want_sites();
     }
+}
+
+/// Reads the options of one run of several that a process makes for `ravelin run`: its schedule. Returns whether there
+/// is one.
+pub fn read_run(words: &str) -> bool {
+    let livelock = value(words, "livelock=").unwrap_or(0);
+    value(words, "schedule=").is_some_and(|schedule| schedule::begin_again(schedule, livelock))
 }
 
 fn flags(words: &str) -> u32 {

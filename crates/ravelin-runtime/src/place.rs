@@ -39,7 +39,7 @@ impl SegmentMemory {
         let ended = [directory, b"\0"].concat();
         // SAFETY: the path ends with a zero byte. What matters is whether a file can be created in it.
         unsafe { kernel::call(libc::SYS_mkdir, [ended.as_ptr() as usize, 0o700]) };
-        let process = std::process::id();
+        let process = kernel::process();
         let open_new = |image: u32| {
             let name = if image == 0 { format!("/{process}.findings") } else { format!("/{process}-{image}.findings") };
             open(&[directory, name.as_bytes()].concat(), libc::O_RDWR | libc::O_CREAT | libc::O_EXCL)
@@ -93,6 +93,12 @@ impl SegmentMemory {
         }
         done == 0
     }
+}
+
+/// Maps the words at the beginning of an arena at a fixed address, where they stay; `None` if that is impossible.
+pub fn map_head(path: &[u8], address: usize) -> Option<*mut [AtomicU64; arena::WORDS]> {
+    let mapped = with_arena(path, |file, _| mapping::map_file_at(address, file, arena::HEAD, 0))?;
+    (!mapped.is_null()).then_some(mapped.cast())
 }
 
 /// Counts this process among those that could not record anything, if the arena can be reached.

@@ -9,10 +9,12 @@ use crate::records;
 use crate::repair;
 use crate::report;
 use crate::schedule;
+use crate::server;
 use crate::shadow;
 use crate::spin::Spin;
 use crate::this_thread;
 use crate::threads;
+use ravelin_findings::serving::ForkObstacle;
 use ravelin_findings::{header, notes};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -61,7 +63,7 @@ fn prepare() {
     }
 }
 
-fn variable(name: &CStr) -> Option<&'static [u8]> {
+pub fn variable(name: &CStr) -> Option<&'static [u8]> {
     // SAFETY: the environment is not changed while the program starts.
     unsafe {
         let value = libc::getenv(name.as_ptr());
@@ -81,8 +83,9 @@ pub fn begin_watching() {
         say("ravelin: no address space for the sanitizer (is it limited by ulimit -v?); nothing is watched\n");
         threads::switch_off();
     } else {
-        this_thread::allow_stopping();
         repair::find_places();
+        server::stand();
+        this_thread::allow_stopping();
         this_thread::set_watched(true);
         schedule::begin_several();
     }
@@ -154,6 +157,7 @@ fn tell_progress() {
 /// This process is a forked child: it is not watched. Other threads of the parent may have held any of the runtime's
 /// locks, which are never released here. The remaining thread is therefore unknown to the runtime, and never enters it.
 pub fn forked() {
+    server::leave();
     schedule::switch_off();
     threads::switch_off();
     this_thread::set_me(std::ptr::null_mut());
@@ -163,6 +167,7 @@ pub fn forked() {
 /// This process has forked a child.
 pub fn forking() {
     file::note(notes::FORKED);
+    server::notice(ForkObstacle::Processes);
 }
 
 fn say(text: &str) {

@@ -397,8 +397,11 @@ const MEMBARRIER_EXPEDITED: usize = 8;
 const WAIT: usize = (libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG) as usize;
 const WAKE: usize = (libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG) as usize;
 
-/// Prepares [`stop_others`].
+/// Prepares [`stop_others`], once.
 pub fn allow_stopping() {
+    if CAN_STOP.load(Ordering::Relaxed) {
+        return;
+    }
     // SAFETY: a system call without pointers.
     let done = unsafe { kernel::call(libc::SYS_membarrier, [MEMBARRIER_REGISTER, 0, 0]) } == 0;
     CAN_STOP.store(done, Ordering::SeqCst);

@@ -14,11 +14,11 @@ use crate::{file, interpose::signals, kernel, mapping, process, report, this_thr
 use libc::timespec;
 use ravelin_findings::{BlockedThread, Record, Standstill, StandstillRecord, WaitsFor};
 use std::arch::asm;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 const SECOND: u64 = 1_000_000_000;
 /// Nanoseconds between two checks.
-const LOOK: u64 = SECOND / 8;
+pub const LOOK: u64 = SECOND / 8;
 /// How many times longer threads may compute than be idle.
 const COMPUTING: u64 = 10;
 /// Room for the thread's stack.
@@ -29,6 +29,16 @@ const CONTROL: usize = 1 << 16;
 
 /// Seconds after which a run without progress is ended; 0 for never.
 static LIMIT: AtomicU64 = AtomicU64::new(0);
+
+/// The memory of the thread; 0 if there is none.
+static MEMORY: AtomicUsize = AtomicUsize::new(0);
+/// The kernel's number of the thread, which the kernel sets to 0 when it ends.
+static THREAD: AtomicU32 = AtomicU32::new(0);
+/// 1 if the thread is to end.
+static END: AtomicU32 = AtomicU32::new(0);
+
+/// Nanoseconds without progress before the thread began.
+static STILL: AtomicU64 = AtomicU64::new(0);
 
 /// Ends a run that makes no progress for this many seconds.
 pub fn want(seconds: u64) {
@@ -47,6 +57,7 @@ pub fn begin() {
     if memory == 0 {
         return;
     }
+    MEMORY.store(memory, Ordering::Relaxed);
     let control = memory + STACK + VARIABLES;
     // SAFETY: within what was mapped just now. Code that needs the address of the control block reads it there.
     unsafe {
@@ -54,20 +65,68 @@ pub fn begin() {
         (control as *mut usize).add(2).write(control);
     }
     let mask = signals::block();
-    // SAFETY: both are mapped, and stay.
-    unsafe { start(memory + STACK, control) };
+    start(watch);
     signals::unblock(mask);
 }
 
-/// Starts [`watch`] in a separate thread.
-unsafe fn start(stack: usize, control: usize) {
+/// This process was forked from one that has the thread: it begins without.
+pub fn is_not_inherited() {
+    THREAD.store(0, Ordering::Relaxed);
+}
+
+/// Whether runs must be ended that make no progress.
+pub fn is_wanted() -> bool {
+    MEMORY.load(Ordering::Relaxed) != 0
+}
+
+/// The nanoseconds without progress after which this thread is started, in a run that began without it.
+pub fn patience() -> u64 {
+    LIMIT.load(Ordering::Relaxed).saturating_mul(SECOND) / 2
+}
+
+/// Starts the thread in a run that began without it and has not made progress for this long. May be called in a signal
+/// handler, and several times.
+pub fn begin_late(still: u64) {
+    if is_wanted() && STILL.swap(still, Ordering::Relaxed) == 0 {
+        start(watch);
+    }
+}
+
+/// Ends the thread, and waits until it is gone.
+pub fn end() {
+    END.store(1, Ordering::Release);
+    // SAFETY: wakes the thread if it sleeps, and then waits for the word that the kernel clears at its end.
+    unsafe {
+        kernel::call(libc::SYS_futex, [END.as_ptr() as usize, libc::FUTEX_WAKE as usize, 1]);
+        loop {
+            let thread = THREAD.load(Ordering::Acquire);
+            if thread == 0 {
+                return;
+            }
+            kernel::call(libc::SYS_futex, [THREAD.as_ptr() as usize, libc::FUTEX_WAIT as usize, thread as usize, 0]);
+        }
+    }
+}
+
+/// Starts a function in the thread, whose memory no other thread uses. The memory is the same in each process that was
+/// forked, so that everything else has the same address with and without forking.
+pub fn start(function: extern "C" fn() -> !) {
+    let memory = MEMORY.load(Ordering::Relaxed);
+    END.store(0, Ordering::Relaxed);
+    // SAFETY: both are mapped, and stay.
+    unsafe { clone(memory + STACK, memory + STACK + VARIABLES, function) };
+}
+
+unsafe fn clone(stack: usize, control: usize, function: extern "C" fn() -> !) {
     const FLAGS: i32 = libc::CLONE_VM
         | libc::CLONE_FS
         | libc::CLONE_FILES
         | libc::CLONE_SIGHAND
         | libc::CLONE_THREAD
         | libc::CLONE_SYSVSEM
-        | libc::CLONE_SETTLS;
+        | libc::CLONE_SETTLS
+        | libc::CLONE_PARENT_SETTID
+        | libc::CLONE_CHILD_CLEARTID;
     // SAFETY: the new thread has its own stack, and never returns from the call.
     unsafe {
         asm!(
@@ -75,15 +134,15 @@ unsafe fn start(stack: usize, control: usize) {
             "test rax, rax",
             "jnz 2f",
             "xor ebp, ebp",
-            "call {watch}",
+            "call r12",
             "ud2",
             "2:",
-            watch = sym watch,
+            in("r12") function as usize,
             inlateout("rax") libc::SYS_clone => _,
             in("rdi") FLAGS as usize,
             in("rsi") stack,
-            in("rdx") 0_usize,
-            in("r10") 0_usize,
+            in("rdx") THREAD.as_ptr() as usize,
+            in("r10") THREAD.as_ptr() as usize,
             in("r8") control,
             lateout("rcx") _,
             lateout("r11") _,
@@ -96,11 +155,17 @@ extern "C" fn watch() -> ! {
     let limit = LIMIT.load(Ordering::Relaxed).saturating_mul(SECOND);
     let mut seen = Look::now();
     // Time in which no thread ran, and processor time, since the last scheduling point.
-    let (mut still, mut computed) = (0, 0);
+    let (mut still, mut computed) = (STILL.load(Ordering::Relaxed), 0);
     loop {
         let wait = timespec { tv_sec: 0, tv_nsec: LOOK as i64 };
-        // SAFETY: the kernel reads a time.
-        unsafe { kernel::call(libc::SYS_nanosleep, [(&raw const wait) as usize, 0]) };
+        // SAFETY: the kernel reads a time, and the word on which this sleeps. The second call ends the thread.
+        unsafe {
+            let place = END.as_ptr() as usize;
+            kernel::call(libc::SYS_futex, [place, libc::FUTEX_WAIT as usize, 0, (&raw const wait) as usize]);
+            if END.load(Ordering::Acquire) != 0 {
+                kernel::call(libc::SYS_exit, [0]);
+            }
+        }
         let now = Look::now();
         let used = now.processor.saturating_sub(seen.processor);
         if now.points != seen.points {

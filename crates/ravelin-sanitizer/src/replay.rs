@@ -79,6 +79,7 @@ impl Replay {
             jobs: 1,
             livelock: self.command.livelock,
             silent: false,
+            fresh_processes: false,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Runs, and the report about them.
 
 use crate::report::{Gathered, Report, Run, Wanted, gather};
-use crate::runs::{CompletedRun, RunPlan, fingerprint};
+use crate::runs::{CompletedRun, CompletedRuns, RunPlan, fingerprint};
 use crate::watch::{NotWatched, WatchCommand, find_program};
 use ravelin_answer::sanitizer::CommandLine;
 use std::path::Path;
@@ -26,7 +26,7 @@ impl RunPlan {
         let is_clean =
             |run: &CompletedRun, wanted: &Wanted| gather(self.gathered(std::slice::from_ref(run)), wanted).is_clean();
         let (mut done, mut violated, judge) = (0, 0, wanted.clone());
-        let mut ran = self.run(move |run| {
+        let CompletedRuns { mut ran, fresh } = self.run(move |run| {
             let clean = !(halt || watched.is_some()) || is_clean(run, &judge);
             done += 1;
             violated += u64::from(!clean);
@@ -39,7 +39,8 @@ impl RunPlan {
         if halt && let Some(first) = ran.iter().position(|run| !is_clean(run, &wanted.clone())) {
             ran.truncate(first + 1);
         }
-        Ok(RunReport { report: gather(self.gathered(&ran), wanted), ran })
+        let report = Report { fresh_processes: fresh, ..gather(self.gathered(&ran), wanted) };
+        Ok(RunReport { report, ran })
     }
 
     /// What was run, so that it can be repeated.

@@ -10,6 +10,11 @@ impl Random {
         Random(seed)
     }
 
+    /// The numbers of this source after as many of them as lie between two states of another one.
+    pub fn after(self, before: &Random, now: &Random) -> Random {
+        Random(self.0.wrapping_add(now.0.wrapping_sub(before.0)))
+    }
+
     /// Any number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -96,6 +96,10 @@ struct ScheduledThread {
 pub struct Turns {
     strategy: Strategy,
     random: Random,
+    /// The numbers before the program began.
+    first: Random,
+    /// Whether the program got numbers.
+    drawn: bool,
     threads: Vec<ScheduledThread>,
     /// The threads that are ready.
     ready: Vec<usize>,
@@ -131,7 +135,9 @@ impl Turns {
         }
         let mut turns = Turns {
             strategy: schedule.strategy,
+            first: random.clone(),
             random,
+            drawn: false,
             threads: Vec::new(),
             ready: Vec::new(),
             free: Vec::new(),
@@ -148,12 +154,44 @@ impl Turns {
             trail: 0xcbf2_9ce4_8422_2325,
         };
         turns.add();
+        turns.first = turns.random.clone();
         turns
+    }
+
+    /// The same program under another schedule of the same kind, as if it had been under that from its beginning. That
+    /// is only known as long as it has one thread and got no numbers ([`Turns::has_drawn`]): everything else that it
+    /// can see so far is the same under both.
+    pub fn under(&self, schedule: Schedule, livelock: u64) -> Turns {
+        debug_assert!(self.threads.len() == 1 && !self.drawn);
+        let mut other = Turns::new(schedule, livelock);
+        let priority = other.threads[0].priority;
+        other.random = other.first.clone().after(&self.first, &self.random);
+        other.threads.clone_from(&self.threads);
+        other.threads[0].priority = priority;
+        other.ready.clone_from(&self.ready);
+        other.running = self.running;
+        other.points = self.points;
+        other.quiet = self.quiet;
+        other.now = self.now;
+        other.earliest = self.earliest;
+        other.trail = self.trail;
+        other.change_priority(0);
+        other
+    }
+
+    /// Whether the program got numbers: what it does since then depends on the seed.
+    pub fn has_drawn(&self) -> bool {
+        self.drawn
     }
 
     /// Points so far.
     pub fn points(&self) -> u64 {
         self.points
+    }
+
+    /// Where the number of points is, for a debugger that reads it from outside.
+    pub fn points_place(&self) -> *const u64 {
+        &raw const self.points
     }
 
     /// A hash that two runs share as long as they are the same.
@@ -193,6 +231,7 @@ impl Turns {
 
     /// Any number, determined by the schedule.
     pub fn number(&mut self) -> u64 {
+        self.drawn = true;
         self.random.number()
     }
 
@@ -257,12 +296,7 @@ impl Turns {
         if self.now >= self.earliest {
             self.expire();
         }
-        while let Some((point, priority)) = self.changes.last().copied()
-            && point <= self.points
-        {
-            self.threads[me].priority = priority;
-            self.changes.pop();
-        }
+        self.change_priority(me);
         if self.ready.len() == 1 {
             return TurnDecision::Stay;
         }
@@ -272,6 +306,16 @@ impl Turns {
             self.give_way(me);
         }
         self.pick(me)
+    }
+
+    /// The thread with the turn gets the priorities that PCT has for the points so far.
+    fn change_priority(&mut self, me: usize) {
+        while let Some((point, priority)) = self.changes.last().copied()
+            && point <= self.points
+        {
+            self.threads[me].priority = priority;
+            self.changes.pop();
+        }
     }
 
     /// The thread with the turn waits.
@@ -673,5 +717,63 @@ mod tests {
         let other = turns.add();
         assert_eq!(turns.leave(0), TurnDecision::Switch(other));
         assert!(!turns.come_back(0));
+    }
+
+    /// What a program with one thread does first, and then three threads; chosen by `seed`.
+    fn alone(turns: &mut Turns, seed: u64) {
+        let mut random = Random::new(seed);
+        for place in 0..random.below(60) {
+            match random.below(6) {
+                0 => drop(turns.point(0, PointEffect::Effect, place)),
+                1 => drop(turns.point(0, PointEffect::Look { again: place % 2 == 0 }, place)),
+                2 => drop(turns.point(0, PointEffect::Yield, place)),
+                3 => drop(turns.wait(0, WaitReason::Time, Some(turns.now() + random.below(5_000)))),
+                4 => turns.pass(random.below(1_000)),
+                _ => drop(turns.wake(7, usize::MAX)),
+            }
+        }
+    }
+
+    fn together(turns: &mut Turns) -> Vec<(usize, u64, u64)> {
+        let (one, other) = (turns.add(), turns.add());
+        assert_eq!((one, other), (1, 2));
+        let mut order = Vec::new();
+        let mut me = turns.running().expect("a thread that runs");
+        for step in 0..200 {
+            let did = if step % 3 == 0 { PointEffect::Yield } else { PointEffect::Effect };
+            if let TurnDecision::Switch(next) = turns.point(me, did, step) {
+                me = next;
+            }
+            order.push((me, turns.now(), turns.trail()));
+        }
+        order
+    }
+
+    #[test]
+    fn under_another_schedule_is_as_if_it_had_been_under_that_from_its_beginning() {
+        for seed in 0..200 {
+            for (begun, asked) in
+                [("random:1", format!("random:{seed}")), ("pct:9:4:30", format!("pct:{seed}:3:80"))]
+            {
+                let mut fresh = turns(&asked);
+                alone(&mut fresh, seed);
+                let mut server = turns(begun);
+                alone(&mut server, seed);
+                let mut forked = server.under(asked.parse().expect("a schedule"), 10_000);
+                let now = |turns: &Turns| (turns.points(), turns.now(), turns.trail());
+                assert_eq!(now(&forked), now(&fresh), "{asked}");
+                assert_eq!(together(&mut forked), together(&mut fresh), "{asked}");
+                assert_eq!(forked.number(), fresh.number(), "{asked}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_for_the_program_are_noticed() {
+        let mut turns = turns("random:1");
+        alone(&mut turns, 3);
+        assert!(!turns.has_drawn());
+        turns.number();
+        assert!(turns.has_drawn());
     }
 }

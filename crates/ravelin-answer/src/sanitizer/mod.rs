@@ -36,6 +36,9 @@ pub struct SanitizerReport {
     pub again: Option<String>,
     /// The runs; empty for `findings`.
     pub runs: Vec<ProgramRun>,
+    /// Why each of several runs was a new process; omitted if they were forked before the second thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fresh_processes: Option<String>,
     /// What was found, most frequent first.
     pub findings: Vec<Finding>,
     /// Runs in which no thread could continue.

@@ -31,6 +31,7 @@ pub fn report() -> SanitizerReport {
         runs: Vec::new(),
         processes: vec![process],
         hidden: HiddenFindings { library: 3, spinning: 1, suppressed: 0 },
+        fresh_processes: Some("the program has one thread".to_owned()),
         unused_suppressions: vec!["list:3: race:x".to_owned()],
         unrecorded: 0,
         notes: Vec::new(),

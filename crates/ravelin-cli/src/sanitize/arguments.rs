@@ -144,6 +144,9 @@ pub struct Schedules {
     /// Number of runs at a time [default: 1 for os, otherwise one per processor]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64))]
     pub jobs: Option<u64>,
+    /// Start a new process for each run, also where runs can be forked before the second thread
+    #[arg(long)]
+    pub fresh_processes: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -39,8 +39,9 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
         jobs: 1,
         livelock: 0,
         silent: false,
+        fresh_processes: true,
     };
-    let mut ran = plan.run(|_| true)?;
+    let mut ran = plan.run(|_| true)?.ran;
     // Nothing ran, and cargo has said what there is to say.
     if let Some(run) = ran.iter().find(|run| run.watched.processes.is_empty() && run.watched.unrecorded == 0) {
         return Ok(ExitCode::from(run.watched.exit_code));

@@ -25,9 +25,11 @@ mod copies;
 mod descriptors;
 mod entropy;
 mod exec;
+mod files;
 mod futex;
 mod guard;
 mod heap;
+mod identity;
 mod jumps;
 mod mappings;
 mod mutex;
@@ -35,7 +37,7 @@ mod once;
 mod operators;
 mod outside;
 mod polling;
-mod process;
+pub mod process;
 mod real;
 mod rwlock;
 mod semaphore;
@@ -50,8 +52,11 @@ extern "C" fn start_up() {
     heap::open();
     threads::prepare();
     process::prepare();
+    crate::server::begin(crate::process::variable(c"RAVELIN_ARENA"));
     // Waiting in turn needs the functions that were just found.
     crate::schedule::begin();
+    // In a process with several threads the kernel takes milliseconds for this, and the next line starts a thread.
+    crate::this_thread::allow_stopping();
     crate::watchdog::begin();
 }
 

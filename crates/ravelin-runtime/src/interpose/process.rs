@@ -10,7 +10,8 @@
 
 use super::barrier::BARRIERS;
 use super::threads::HANDLES;
-use crate::process;
+use super::real::RealFunction;
+use crate::{kernel, process};
 use libc::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -36,8 +37,7 @@ static PROCESS: AtomicI32 = AtomicI32::new(0);
 
 /// Runs when the process starts.
 pub fn prepare() {
-    // SAFETY: always allowed.
-    PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
+    PROCESS.store(kernel::process(), Ordering::Relaxed);
     // SAFETY: the functions exist as long as the process.
     unsafe {
         libc::atexit(ending);
@@ -45,10 +45,33 @@ pub fn prepare() {
     }
 }
 
+/// `fork` without the functions that the program has registered for it: as if this process had been there from the
+/// beginning.
+#[unsafe(link_section = "ravelin_real")]
+static FORK: RealFunction = RealFunction::new("_Fork\0", "\0");
+
+/// Whether the C library has such a function.
+pub fn can_fork_silently() -> bool {
+    FORK.exists_in(c"libc.so.6")
+}
+
+/// Forks. Returns 0 in the child, its number in the parent, and a negative number if it failed.
+pub fn fork_silently() -> libc::pid_t {
+    // SAFETY: the address is that of the function with this name and so of this type.
+    unsafe {
+        let fork: unsafe extern "C" fn() -> libc::pid_t = std::mem::transmute(FORK.address());
+        fork()
+    }
+}
+
+/// This process takes the place of the one that forked it.
+pub fn begin_again() {
+    PROCESS.store(kernel::process(), Ordering::Relaxed);
+}
+
 /// The program ends here, if this is the process that is watched.
 pub extern "C" fn ending() {
-    // SAFETY: always allowed.
-    if unsafe { libc::getpid() } == PROCESS.load(Ordering::Relaxed) {
+    if kernel::process() == PROCESS.load(Ordering::Relaxed) {
         process::ending();
     }
 }

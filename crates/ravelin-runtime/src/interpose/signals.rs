@@ -10,7 +10,8 @@
 //! A one-time handler (`SA_RESETHAND`) is reset here, when it runs. The kernel would reset it when the runtime's
 //! handler runs.
 
-use crate::this_thread;
+use crate::schedule::turn;
+use crate::{kernel, this_thread};
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use std::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
 
@@ -41,6 +42,14 @@ pub fn deliver_pending() {
 /// Whether the program has a handler for any signal.
 pub fn are_handled() -> bool {
     HANDLERS.iter().any(|handler| handler.load(Ordering::Relaxed) != 0)
+}
+
+/// Whether a blocked signal waits that asks the process to end.
+pub fn ask_to_end() -> bool {
+    let mut pending = 0_u64;
+    // SAFETY: the kernel's signal sets have eight bytes.
+    unsafe { libc::syscall(libc::SYS_rt_sigpending, &raw mut pending, size_of::<u64>()) };
+    [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP].iter().any(|signal| pending >> (signal - 1) & 1 != 0)
 }
 
 /// Blocks all signals of the calling thread, which is inside, and returns the mask to restore.
@@ -220,7 +229,7 @@ unsafe fn hold_back(signal: c_int, info: *const siginfo_t, context: *mut ucontex
         let all = !0_u64;
         let mut here = 0_u64;
         libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const all, &raw mut here, size_of::<u64>());
-        let sent = libc::syscall(libc::SYS_rt_tgsigqueueinfo, libc::getpid(), libc::gettid(), signal, info) == 0;
+        let sent = libc::syscall(libc::SYS_rt_tgsigqueueinfo, kernel::process(), turn::own_tid(), signal, info) == 0;
         // When several signals arrive at once, the kernel lets the handler of each interrupt the previous one at its
         // first instruction. The last handler to get here is the one that interrupted the thread, and its mask is the
         // one to restore.

@@ -50,6 +50,18 @@ pub fn begin() {
     ON.store(true, Ordering::Release);
 }
 
+/// This process was forked before its second thread: it goes on as if it had been under this schedule from the
+/// beginning. Returns whether there is a schedule.
+pub fn begin_again(schedule: Schedule, livelock: u64) -> bool {
+    turn::sit_down_again();
+    turn::with(|turns| *turns = turns.under(schedule, livelock)).is_some() && is_on()
+}
+
+/// Whether the program got numbers that follow from the schedule's seed.
+pub fn has_drawn() -> bool {
+    turn::with(|turns| turns.has_drawn()).unwrap_or(false)
+}
+
 /// The program is about to start a second thread.
 pub fn begin_several() {
     begin();

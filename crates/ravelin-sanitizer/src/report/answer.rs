@@ -31,6 +31,7 @@ impl Report {
             command,
             again: self.again(),
             runs: self.runs.iter().map(watched_run).collect(),
+            fresh_processes: self.fresh_processes.map(|reason| reason.to_string()),
             findings: self.findings.iter().map(|found| self.finding(found)).collect(),
             stuck: self.stuck.iter().map(|found| self.standstill(found)).collect(),
             hidden: self.hidden,

@@ -104,6 +104,7 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
         runs: gathered.runs,
         processes: gathered.processes.iter().map(process).collect(),
         hidden,
+        fresh_processes: None,
         unused_suppressions: wanted.suppressions.unused(),
         unrecorded: gathered.unrecorded,
         notes: Vec::new(),

@@ -16,6 +16,7 @@ pub use suggestion::{Segment, Strengthen, Suggestion};
 use ravelin_answer::sanitizer::{
     HiddenFindings, PathStepKind, Problem, StandstillKind, WatchedAccess, WatchedLocation, WatchedProcess,
 };
+use crate::watch::FreshReason;
 use ravelin_schedule::Schedule;
 
 /// The report about one run, or several.
@@ -37,6 +38,8 @@ pub struct Report {
     pub hidden: HiddenFindings,
     /// Suppressions that matched nothing, each with file and line.
     pub unused_suppressions: Vec<String>,
+    /// Why each of several runs was a new process.
+    pub fresh_processes: Option<FreshReason>,
     /// How many processes could not record what they found.
     pub unrecorded: u64,
     /// What else limits the answer.

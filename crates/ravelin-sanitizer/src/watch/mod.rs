@@ -3,9 +3,11 @@
 //! The program gets Ravelin's standard streams and every signal that was meant for it. Its addresses are not
 //! randomised, so that runs can be compared. The findings of its processes are read after its end, however it ended.
 
+mod server;
 mod signals;
 mod store;
 
+pub use server::{FreshReason, RunServer, ServedRun};
 pub use signals::interrupted;
 pub use store::{file_in_memory, path_in_memory, read_findings};
 
@@ -61,6 +63,13 @@ pub struct WatchedRun {
 }
 
 impl WatchedRun {
+    /// A program that ended with a code or by a signal.
+    fn new(code: Option<i32>, signal: Option<i32>, executable: Option<PathBuf>, stored: StoredFindings) -> WatchedRun {
+        let StoredFindings { processes, unrecorded } = stored;
+        let code = code.unwrap_or_else(|| 128 + signal.unwrap_or(0));
+        WatchedRun { exit_code: (code & 0xff) as u8, signal, executable, processes, unrecorded }
+    }
+
     /// Whether the same schedule gives the same run.
     pub fn is_replayable(&self) -> bool {
         self.processes.iter().all(|process| process.notes & ravelin_findings::notes::NOT_REPLAYABLE == 0)
@@ -84,11 +93,45 @@ pub enum NotWatched {
     NotUnpacked(#[from] NotUnpacked),
 }
 
+/// The file of a program, looked at once for all its runs.
+pub struct ProgramFile {
+    executable: Option<PathBuf>,
+    built: BuildTraits,
+}
+
+impl ProgramFile {
+    pub fn new(program: &OsStr) -> ProgramFile {
+        let executable = find_program(program);
+        let built = executable.as_deref().map(BuildTraits::read).unwrap_or_default();
+        ProgramFile { executable, built }
+    }
+}
+
 /// Runs the program to its end.
 pub fn watch(watch: &WatchCommand) -> Result<WatchedRun, NotWatched> {
+    watch_file(watch, &ProgramFile::new(&watch.program))
+}
+
+/// The same for a program whose file is known.
+pub fn watch_file(watch: &WatchCommand, file: &ProgramFile) -> Result<WatchedRun, NotWatched> {
     let store = FindingsStore::new(watch.keep.as_deref())?;
-    let executable = find_program(&watch.program);
-    let built = executable.as_deref().map(BuildTraits::read).unwrap_or_default();
+    let command = command(watch, &file.built, &store)?;
+    let status = signals::run(command).map_err(|error| NotWatched::NotStarted(PathBuf::from(&watch.program), error))?;
+    let StoredFindings { processes, mut unrecorded } = store.read()?;
+    if processes.is_empty() && unrecorded == 0 {
+        if file.built.with_runtime {
+            // It ended before the runtime began, or the runtime could not even record that it cannot record.
+            unrecorded = 1;
+        } else if !watch.only_starts {
+            return Err(NotWatched::NotBuilt(PathBuf::from(&watch.program)));
+        }
+    }
+    let executable = file.executable.clone();
+    Ok(WatchedRun::new(status.code(), status.signal(), executable, StoredFindings { processes, unrecorded }))
+}
+
+/// The command that runs the program, with everything that its runtime needs.
+fn command(watch: &WatchCommand, built: &BuildTraits, store: &FindingsStore) -> Result<Command, NotWatched> {
     let mut command = Command::new(&watch.program);
     command.args(&watch.arguments);
     command.envs(watch.environment.iter().map(|(name, value)| (name, value)));
@@ -124,19 +167,7 @@ pub fn watch(watch: &WatchCommand) -> Result<WatchedRun, NotWatched> {
     }
     // SAFETY: between fork and exec only a system call is made, which neither allocates nor takes a lock.
     unsafe { command.pre_exec(without_randomisation) };
-    let status = signals::run(command).map_err(|error| NotWatched::NotStarted(PathBuf::from(&watch.program), error))?;
-    let StoredFindings { processes, mut unrecorded } = store.read()?;
-    if processes.is_empty() && unrecorded == 0 {
-        if built.with_runtime {
-            // It ended before the runtime began, or the runtime could not even record that it cannot record.
-            unrecorded = 1;
-        } else if !watch.only_starts {
-            return Err(NotWatched::NotBuilt(PathBuf::from(&watch.program)));
-        }
-    }
-    let signal = status.signal();
-    let code = status.code().unwrap_or_else(|| 128 + signal.unwrap_or(0));
-    Ok(WatchedRun { exit_code: (code & 0xff) as u8, signal, executable, processes, unrecorded })
+    Ok(command)
 }
 
 /// How a program was built, according to its symbols.

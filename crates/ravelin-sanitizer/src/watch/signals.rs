@@ -5,15 +5,24 @@
 //! Ravelin ends without a report. Signals from the terminal do not count as requests, because the program handles them
 //! itself.
 
+use ravelin_findings::arena;
 use std::io;
 use std::process::{Command, ExitStatus};
-use std::sync::atomic::{AtomicI32, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicPtr, AtomicU64, Ordering};
 
 /// How many programs may run at a time.
 const MOST: usize = 64;
 
 /// The processes to which signals are forwarded; 0 for an empty entry.
 static CHILDREN: [AtomicI32; MOST] = [const { AtomicI32::new(0) }; MOST];
+/// The words by which programs that serve runs tell which process makes the run; null for an empty entry.
+static SERVERS: [AtomicPtr<ArenaHead>; MOST] = [const { AtomicPtr::new(std::ptr::null_mut()) }; MOST];
+/// How many threads are in the handler.
+static HANDLING: AtomicI32 = AtomicI32::new(0);
+
+/// The words at the beginning of an arena.
+pub type ArenaHead = [AtomicU64; arena::WORDS];
+
 /// How many programs were started.
 static STARTED: AtomicI32 = AtomicI32::new(0);
 /// A signal that arrived before there was a process.
@@ -40,8 +49,27 @@ fn asks_to_end(signal: libc::c_int) -> bool {
 const PASSED_ON: &[libc::c_int] =
     &[libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2];
 
-/// Runs a command to its end, and forwards signals to it.
-pub fn run(mut command: Command) -> io::Result<ExitStatus> {
+/// Forwards signals to the run of a program that serves runs, until [`forget_server`]. Returns whether there is room.
+pub fn add_server(head: *mut ArenaHead) -> bool {
+    let is_empty = |place: &&AtomicPtr<ArenaHead>| {
+        place.compare_exchange(std::ptr::null_mut(), head, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    };
+    SERVERS.iter().find(is_empty).is_some()
+}
+
+/// Afterwards the words are not used any more.
+pub fn forget_server(head: *mut ArenaHead) {
+    for place in &SERVERS {
+        // It is in no entry but its own.
+        let _ = place.compare_exchange(head, std::ptr::null_mut(), Ordering::SeqCst, Ordering::SeqCst);
+    }
+    while HANDLING.load(Ordering::SeqCst) != 0 {
+        std::thread::yield_now();
+    }
+}
+
+/// Forwards signals from now on.
+pub fn listen() {
     for &signal in PASSED_ON {
         // SAFETY: the action is completely initialised, and the handler only uses atomics, the clock, kill and _exit,
         // all of which are allowed in signal handlers. Exec restores the default action for the program.
@@ -58,6 +86,11 @@ pub fn run(mut command: Command) -> io::Result<ExitStatus> {
             }
         }
     }
+}
+
+/// Runs a command to its end, and forwards signals to it.
+pub fn run(mut command: Command) -> io::Result<ExitStatus> {
+    listen();
     let mut child = command.spawn()?;
     let number = child.id() as i32;
     let place =
@@ -76,6 +109,12 @@ pub fn run(mut command: Command) -> io::Result<ExitStatus> {
 }
 
 extern "C" fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
+    HANDLING.fetch_add(1, Ordering::SeqCst);
+    handle(signal, info);
+    HANDLING.fetch_sub(1, Ordering::SeqCst);
+}
+
+fn handle(signal: libc::c_int, info: *mut libc::siginfo_t) {
     STOPPED.store(signal, Ordering::SeqCst);
     let again = asks_to_end(signal) && asked_before();
     // Signals from the terminal reach the whole process group, including the program.
@@ -98,10 +137,30 @@ extern "C" fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, _context:
             }
         }
     }
+    for server in &SERVERS {
+        // SAFETY: what is in the table stays mapped while a thread is in the handler.
+        if let Some(head) = unsafe { server.load(Ordering::SeqCst).as_ref() } {
+            running |= pass_on_to_run(head, if again { libc::SIGKILL } else { signal }, from_terminal);
+        }
+    }
     if again && !running {
         // SAFETY: it ends the process and runs none of its code.
         unsafe { libc::_exit(128 + signal) };
     }
+}
+
+/// Forwards a signal to the run of a server. If none has begun, the server sends it to the next one. Returns whether
+/// there is a run.
+fn pass_on_to_run(head: &ArenaHead, signal: libc::c_int, from_terminal: bool) -> bool {
+    if !from_terminal {
+        head[arena::SIGNAL].store(signal as u64, Ordering::SeqCst);
+    }
+    let process = head[arena::RUNNING].load(Ordering::SeqCst) as i32;
+    if process > 0 && !from_terminal && head[arena::SIGNAL].swap(0, Ordering::SeqCst) != 0 {
+        // SAFETY: kill touches no memory.
+        unsafe { libc::kill(process, signal) };
+    }
+    process > 0
 }
 
 /// Whether there was a request to end before; records the current one.

@@ -80,6 +80,11 @@ impl FindingsStore {
         Ok(FindingsStore { arena: None, directory, own: false })
     }
 
+    /// The arena, if the findings are in one.
+    pub fn arena(&self) -> Option<&File> {
+        self.arena.as_ref()
+    }
+
     /// Sets the environment of a program so that it finds the store.
     pub fn tell(&self, command: &mut Command) {
         command.env("RAVELIN_FINDINGS", &self.directory).env_remove("RAVELIN_ARENA");
