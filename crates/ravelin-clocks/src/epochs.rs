@@ -13,7 +13,7 @@ use crate::clock::Epoch;
 /// Epochs in a word.
 const BITS: Epoch = 64;
 /// Words.
-const WORDS: Epoch = 64;
+const WORDS: Epoch = 256;
 /// How many epochs are remembered at least.
 const WINDOW: Epoch = BITS * (WORDS - 1);
 
@@ -22,14 +22,14 @@ const WINDOW: Epoch = BITS * (WORDS - 1);
 pub(crate) struct EpochWindow {
     /// Set for an epoch that is gone; the word of an epoch is its number divided by [`BITS`], modulo [`WORDS`].
     gone: [u64; WORDS as usize],
-    /// Which words have all bits set.
-    full: u64,
+    /// Which words have all bits set, one bit each.
+    full: [u64; (WORDS / BITS) as usize],
 }
 
 impl EpochWindow {
     /// All epochs are held.
     pub const fn new() -> EpochWindow {
-        EpochWindow { gone: [0; WORDS as usize], full: 0 }
+        EpochWindow { gone: [0; WORDS as usize], full: [0; (WORDS / BITS) as usize] }
     }
 
     /// Runs when `epoch` begins.
@@ -38,7 +38,7 @@ impl EpochWindow {
         if epoch.is_multiple_of(BITS) {
             let word = epoch / BITS % WORDS;
             self.gone[word as usize] = 0;
-            self.full &= !(1 << word);
+            self.full[(word / BITS) as usize] &= !(1 << (word % BITS));
         }
     }
 
@@ -49,7 +49,7 @@ impl EpochWindow {
             let word = epoch / BITS % WORDS;
             let gone = &mut self.gone[word as usize];
             *gone |= 1 << (epoch % BITS);
-            self.full |= u64::from(*gone == u64::MAX) << word;
+            self.full[(word / BITS) as usize] |= u64::from(*gone == u64::MAX) << (word % BITS);
         }
     }
 
@@ -70,8 +70,22 @@ impl EpochWindow {
         if first_word == last_word {
             return has(first_word, since & until);
         }
-        let between = ((1 << (last_word - first_word - 1)) - 1_u64).rotate_left((first_word + 1) % WORDS);
-        has(first_word, since) && has(last_word, until) && !self.full & between == 0
+        has(first_word, since) && has(last_word, until) && self.are_full(first_word + 1, last_word)
+    }
+
+    /// Whether the words from `from` to below `to` have all bits set.
+    #[inline]
+    fn are_full(&self, mut from: Epoch, to: Epoch) -> bool {
+        while from < to {
+            let (group, first) = (from % WORDS / BITS, from % BITS);
+            let count = (to - from).min(BITS - first);
+            let bits = u64::MAX >> (BITS - count) << first;
+            if !self.full[group as usize] & bits != 0 {
+                return false;
+            }
+            from += count;
+        }
+        true
     }
 }
 
@@ -90,7 +104,7 @@ mod tests {
             (seed >> 33) as u32 % below
         };
         let mut long = 0;
-        for now in 3..20_000 {
+        for now in 3..30_000 {
             window.begin(now);
             // Most are dropped soon, some later, a few never.
             for epoch in [now - 1, now.saturating_sub(1 + random(100))] {
@@ -99,7 +113,7 @@ mod tests {
                     gone.insert(epoch);
                 }
             }
-            let from = now - random(now.min(5_000));
+            let from = now - random(now.min(20_000));
             let to = from + random(now - from + 1);
             let expected = from >= to || now - from < WINDOW && (from..to).all(|epoch| gone.contains(&epoch));
             assert_eq!(window.are_gone(from, to, now), expected, "{from} to {to} at {now}");

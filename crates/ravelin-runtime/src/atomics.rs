@@ -1,23 +1,15 @@
 //! The functions that compilers call for atomic accesses and fences.
 //!
-//! An access locks the record of its location, does what the program asked for, updates the clocks accordingly, and
-//! reports what they find. The small pieces of assembly below are the entry points. They pass the return address along,
-//! which is the place in the program.
+//! The small pieces of assembly below are the entry points. They pass the return address along, which is the place in
+//! the program. What all accesses share is in [`crate::access`].
 
-use crate::collect;
-use crate::marks::ThreadMarks;
+use crate::access::{self, AccessPlace, Effect};
 use crate::options;
-use crate::race;
-use crate::records;
-use crate::report::{self, CompletedAccess};
 use crate::special;
 use crate::spin::Spin;
-use crate::this_thread::{self, WatchedThread};
-use crate::trace;
+use crate::this_thread;
 use crate::word::Word;
-use ravelin_clocks::{
-    AccessViolation, AtomicOrder, CasKind, FenceLocation, LocationAccess, LocationClocks, MessageAccess, ThreadClocks,
-};
+use ravelin_clocks::{AtomicOrder, CasKind, FenceLocation};
 use ravelin_findings::AccessKind;
 use std::arch::global_asm;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +21,7 @@ static FENCES: AtomicU64 = AtomicU64::new(1);
 
 /// Does something with the hidden location, and returns the number of the fence.
 #[inline(always)]
-fn fenced(work: impl FnOnce(&mut FenceLocation)) -> u64 {
+pub fn fenced(work: impl FnOnce(&mut FenceLocation)) -> u64 {
     let mut hidden = HIDDEN.lock();
     work(&mut hidden);
     let fences = FENCES.load(Ordering::Relaxed) + 1;
@@ -48,102 +40,19 @@ fn order(code: i32) -> AtomicOrder {
     }
 }
 
-/// What an access is, whatever its result.
-#[derive(Clone, Copy)]
-struct AccessShape {
-    pc: usize,
-    /// Whether it writes, or may write.
-    writes: bool,
-}
-
-/// What an access turned out to be.
-struct AccessOutcome {
-    kind: AccessKind,
-    order: AtomicOrder,
-    /// Whether it read and wrote.
-    does: MessageAccess,
-}
-
-/// One atomic access of the calling thread: `raw` does it and returns its result, `done` says what that was, `clocks`
-/// updates the clocks.
+/// An atomic access: `raw` makes it and returns its result, `done` says what that was.
 #[inline(always)]
 fn access<T: Word, R>(
-    at: *mut T,
-    AccessShape { pc, writes }: AccessShape,
+    (at, pc, writes): (*mut T, usize, bool),
     raw: impl FnOnce() -> R,
-    done: impl FnOnce(&R) -> AccessOutcome,
-    clocks: impl FnOnce(
-        &mut LocationClocks,
-        &mut ThreadClocks,
-        &mut ThreadMarks,
-        LocationAccess,
-        &R,
-    ) -> Option<AccessViolation>,
-    spins: impl FnOnce(&mut WatchedThread, &R),
+    done: impl FnOnce(&R) -> (AccessKind, AtomicOrder, Effect),
 ) -> R {
-    let Some(mut inside) = this_thread::enter() else {
+    let Some(open) = access::begin(AccessPlace { pc, address: at as usize, size: size_of::<T>(), writes }) else {
         return raw();
     };
-    let thread = inside.thread();
-    let address = at as usize;
-    let size = size_of::<T>();
-    let mine = race::atomic_slot(thread, address, size.min(8), u64::from(writes));
-    thread.trace.access(pc, address, trace::shape(writes, true, size), thread.calls());
-    let raced = race::check_atomic(thread, address, mine);
-    let Some(mut locked) = records::lock_for(address, writes) else {
-        return raw();
-    };
-    let record = locked.record();
-    race::note_atomic(thread, record, mine);
-    // SAFETY: the program accesses these bytes now, so they can be read.
-    let location = record.location(|| unsafe { T::load(at) }.low());
     let result = raw();
-    let AccessOutcome { kind, order, does } = done(&result);
-    let access = LocationAccess {
-        place: address as u64,
-        order,
-        site: report::site(pc, kind, order, size),
-        mode: options::mode(),
-    };
-    let epoch = thread.clocks.epoch;
-    let newest = location.history().newest();
-    let robustness = options::robustness();
-    let source = if kind == AccessKind::Store {
-        None
-    } else {
-        location.source(&thread.clocks, writes || !robustness && !location.is_owned_by(thread.clocks.tid))
-    };
-    let (violation, wrote) = if robustness {
-        let violation = clocks(location, &mut thread.clocks, &mut thread.mark, access, &result);
-        (violation, location.history().newest() != newest)
-    } else {
-        location.synchronise(&mut thread.clocks, order, access.site, does);
-        (None, does != MessageAccess::Load)
-    };
-    if wrote {
-        locked.wrote();
-    } else if kind == AccessKind::Load && thread.clocks.epoch != epoch {
-        thread.loads.made(address, &locked, epoch, order.acquires());
-    }
-    drop(locked);
-    // A wait that does not pass is no event.
-    if let Some(source) = source.filter(|_| thread.clocks.epoch != epoch) {
-        thread.sources.read(epoch, access.site, address, source);
-    }
-    if let Some(violation) = violation {
-        report::violation(thread, address, &violation, CompletedAccess { pc, kind, order, size, epoch });
-    }
-    if let Some(slot) = raced {
-        report::race_of_atomic(thread, address, slot, CompletedAccess { pc, kind, order, size, epoch });
-    }
-    // A wait that does not pass is no event, and no fence follows it.
-    if order == AtomicOrder::SeqCst && thread.clocks.epoch != epoch && robustness {
-        let fences = fenced(|hidden| thread.clocks.hidden_fence(hidden));
-        thread.loads.fenced(address, fences);
-    }
-    spins(thread, &result);
-    thread.new_epoch();
-    collect::count(thread);
+    let (kind, order, effect) = done(&result);
+    open.finish(kind, order, effect);
     result
 }
 
@@ -165,29 +74,20 @@ extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
         }
     }
     access(
-        at,
-        AccessShape { pc, writes: false },
+        (at, pc, false),
         // SAFETY: the program's own access.
         || unsafe { T::load(at) },
-        |_| AccessOutcome { kind: AccessKind::Load, order: order(code), does: MessageAccess::Load },
-        |location, thread, mark, access, value| match mark.waits_for(at as usize) {
-            None => location.load(thread, access),
-            Some(wanted) => location.wait(thread, access, wanted, value.low() == wanted),
-        },
-        |thread, value| thread.spin.loaded(pc, at as usize, value.low()),
+        |value| (AccessKind::Load, order(code), Effect::Load { value: value.low() }),
     )
 }
 
 extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
     let code = special::before(pc, code, AccessKind::Store);
     access(
-        at,
-        AccessShape { pc, writes: true },
+        (at, pc, true),
         // SAFETY: the program's own access.
         || unsafe { T::store(at, value, order(code) == AtomicOrder::SeqCst) },
-        |()| AccessOutcome { kind: AccessKind::Store, order: order(code), does: MessageAccess::Store },
-        |location, thread, _, access, ()| location.store(thread, access, value.low()),
-        |thread, ()| thread.spin.left(),
+        |()| (AccessKind::Store, order(code), Effect::Store { value: value.low() }),
     );
 }
 
@@ -195,19 +95,12 @@ extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
 fn update<T: Word>(at: *mut T, code: i32, pc: usize, change: impl Fn(T) -> T) -> T {
     let code = special::before(pc, code, AccessKind::Update);
     access(
-        at,
-        AccessShape { pc, writes: true },
+        (at, pc, true),
         // SAFETY: the program's own access.
         || unsafe { T::update(at, &change) },
-        |_| AccessOutcome { kind: AccessKind::Update, order: order(code), does: MessageAccess::Update },
-        |location, thread, _, access, old| location.update(thread, access, change(*old).low()),
-        // An exchange that finds what it writes is how some locks wait.
-        |thread, old| {
-            if change(*old) == *old {
-                thread.spin.loaded(pc, at as usize, old.low());
-            } else {
-                thread.spin.left();
-            }
+        |old| {
+            let new = change(*old);
+            (AccessKind::Update, order(code), Effect::Update { old: old.low(), new: new.low(), changed: new != *old })
         },
     )
 }
@@ -228,44 +121,24 @@ fetch!(fetch_add: add, fetch_sub: sub, fetch_and: and, fetch_or: or, fetch_xor: 
 
 /// What the compiler says about a compare-exchange, which the program may know better.
 #[inline(always)]
-fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32), kind: CasKind, pc: usize) -> T {
+fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32), cas: CasKind, pc: usize) -> T {
     let codes = special::before_exchange(pc, codes);
     access(
-        at,
-        AccessShape { pc, writes: true },
+        (at, pc, true),
         // SAFETY: the program's own access.
         || unsafe { T::exchange_if(at, expected, new) },
         |found| {
             let (success, failure) = (order(codes.0), order(codes.1));
-            let (kind, order, does) = if *found == expected {
-                (AccessKind::CompareExchange, success, MessageAccess::Update)
+            let (kind, order) = if *found == expected {
+                (AccessKind::CompareExchange, success)
             } else if success.acquires() && !failure.acquires() {
-                (AccessKind::FailedCompareExchange, failure, MessageAccess::Load)
+                (AccessKind::FailedCompareExchange, failure)
             } else {
-                (AccessKind::CompareExchange, failure, MessageAccess::Load)
-            };
-            AccessOutcome { kind, order, does }
-        },
-        |location, thread, mark, access, found| {
-            let said = mark.take_cas();
-            let kind = if mark.blocks_on(at as usize) {
-                CasKind::Blocking
-            } else {
-                match said {
-                    Some(true) => CasKind::Strong,
-                    Some(false) => CasKind::Weak,
-                    None => kind,
-                }
+                (AccessKind::CompareExchange, failure)
             };
             let written = (*found == expected).then_some(new.low());
-            location.compare_exchange(thread, access, kind, expected.low(), written)
-        },
-        |thread, found| {
-            if *found == expected {
-                thread.spin.left();
-            } else {
-                thread.spin.loaded(pc, at as usize, found.low());
-            }
+            let (expected, found) = (expected.low(), found.low());
+            (kind, order, Effect::CompareExchange { kind: cas, expected, found, written })
         },
     )
 }

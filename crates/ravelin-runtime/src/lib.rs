@@ -12,6 +12,7 @@
 //! Invariants: it never enters the program's `malloc` ([`allocator`]); it takes no global lock at an access, except at
 //! a seq_cst one; it never unwinds; the only functions it needs are the C library's.
 
+mod access;
 mod allocator;
 mod atomics;
 mod blocks;

@@ -192,8 +192,7 @@ fn wait(kind: libc::idtype_t, process: i32, options: i32) -> Result<(i32, i32, i
         unsafe {
             let mut about: libc::siginfo_t = std::mem::zeroed();
             let place = (&raw mut about) as usize;
-            let result =
-                kernel::call(libc::SYS_waitid, [kind as usize, process as usize, place, options as usize, 0]);
+            let result = kernel::call(libc::SYS_waitid, [kind as usize, process as usize, place, options as usize, 0]);
             if result == 0 {
                 return Ok((about.si_pid(), about.si_code, about.si_status()));
             }
