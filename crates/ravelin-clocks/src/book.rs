@@ -5,13 +5,10 @@
 //! new version when it publishes a clock that has changed. The components are looked up when another thread learns a
 //! moment that it does not know yet.
 //!
-//! A thread writes only its own versions. Others read them at the same time, without locks. Versions of which no moment
-//! is held any more are removed while no thread does anything ([`ClockBook::remove`]).
+//! Versions of which no moment is held any more are removed while no thread does anything ([`ClockBook::remove_others`]).
 
-use crate::chunks::Chunks;
 use crate::clock::{Epoch, Tid};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 const BLOCK: usize = 64;
 
@@ -32,9 +29,12 @@ pub(crate) enum Sense {
     Sc,
 }
 
-/// The versions of one thread's clocks.
+/// The versions of one thread's clocks. The thread adds to them; others read them at the same time.
 #[derive(Debug)]
-pub(crate) struct ThreadLog {
+pub(crate) struct ThreadLog(Mutex<Logs>);
+
+#[derive(Debug)]
+struct Logs {
     hb: Log,
     /// Empty as long as the thread's views equal happens-before.
     view: Log,
@@ -44,14 +44,10 @@ pub(crate) struct ThreadLog {
 /// The versions of one clock.
 #[derive(Debug)]
 struct Log {
-    /// How many versions there are.
-    count: AtomicU32,
-    /// For each version, the first epoch for which it holds, and the number of its first component.
-    versions: Chunks<AtomicU64>,
-    /// Behind how many components there is room.
-    used: AtomicU32,
-    /// For each version its length, and the components.
-    components: Chunks<AtomicU32>,
+    /// For each version, the first epoch for which it holds, and where its components begin.
+    versions: Vec<(Epoch, u32)>,
+    /// The components of the versions, one after the other; those beyond the end of a version are 0.
+    components: Vec<Epoch>,
 }
 
 impl Default for ClockBook {
@@ -61,11 +57,6 @@ impl Default for ClockBook {
 }
 
 impl ClockBook {
-    /// An empty book.
-    pub const fn new() -> ClockBook {
-        ClockBook { blocks: [const { OnceLock::new() }; (Tid::MAX as usize + 1) / BLOCK] }
-    }
-
     /// The versions of a thread.
     #[inline(always)]
     pub(crate) fn log(&self, tid: Tid) -> &ThreadLog {
@@ -73,23 +64,28 @@ impl ClockBook {
         &block[tid as usize % BLOCK]
     }
 
-    /// The clock of a thread at one of its moments; components beyond the end are 0.
-    pub(crate) fn version(&self, by: Tid, at: Epoch, sense: Sense) -> &[AtomicU32] {
-        let log = self.log(by);
-        match sense {
-            Sense::Hb => log.hb.at(at),
-            Sense::View => log.view.at(at).or_else(|| log.hb.at(at)),
-            Sense::Sc => log.sc.at(at),
-        }
-        .unwrap_or_default()
+    /// All threads of which there may be versions have a smaller number.
+    pub(crate) fn threads(&self) -> usize {
+        self.blocks.iter().rposition(|block| block.get().is_some()).map_or(0, |last| (last + 1) * BLOCK)
+    }
+
+    /// Passes the clock of a thread at one of its moments to `work`; components beyond the end are 0.
+    pub(crate) fn version<R>(&self, by: Tid, at: Epoch, sense: Sense, work: impl FnOnce(&[Epoch]) -> R) -> R {
+        let logs = self.log(by).lock();
+        let version = match sense {
+            Sense::Hb => logs.hb.at(at),
+            Sense::View => logs.view.at(at).or_else(|| logs.hb.at(at)),
+            Sense::Sc => logs.sc.at(at),
+        };
+        work(version.unwrap_or_default())
     }
 
     /// Calls `work` with each version of a thread of which some moment is held, and with the first and last such
     /// moment. `moments` are the held ones, in order.
-    pub(crate) fn for_each_held(&self, by: Tid, moments: &[Epoch], mut work: impl FnMut(&[AtomicU32], (Epoch, Epoch))) {
-        let log = self.log(by);
-        for log in [&log.hb, &log.view, &log.sc] {
-            for index in 0..log.count() {
+    pub(crate) fn for_each_held(&self, by: Tid, moments: &[Epoch], mut work: impl FnMut(&[Epoch], (Epoch, Epoch))) {
+        let logs = self.log(by).lock();
+        for log in [&logs.hb, &logs.view, &logs.sc] {
+            for index in 0..log.versions.len() {
                 if let Some(held) = log.held(index, moments) {
                     work(log.components(index), held);
                 }
@@ -98,141 +94,106 @@ impl ClockBook {
     }
 
     /// Removes the versions of a thread of which no moment is held. No thread does anything meanwhile.
-    pub(crate) fn remove_others(&self, by: Tid, moments: &[Epoch]) {
-        let log = self.log(by);
-        for log in [&log.hb, &log.view, &log.sc] {
-            log.remove_others(moments);
+    pub(crate) fn remove_others(&self, by: Tid, moments: &[Epoch], is_running: bool) {
+        let mut logs = self.log(by).lock();
+        let Logs { hb, view, sc } = &mut *logs;
+        for log in [hb, view, sc] {
+            log.remove_others(moments, is_running);
         }
-    }
-
-    /// How many components all versions have.
-    pub fn size(&self) -> usize {
-        let logs = self.blocks.iter().filter_map(OnceLock::get).flat_map(|block| block.iter());
-        logs.flat_map(|log| [&log.hb, &log.view, &log.sc]).map(|log| log.used.load(Ordering::Relaxed) as usize).sum()
     }
 }
 
 impl ThreadLog {
     const fn new() -> ThreadLog {
-        ThreadLog { hb: Log::new(), view: Log::new(), sc: Log::new() }
+        ThreadLog(Mutex::new(Logs { hb: Log::new(), view: Log::new(), sc: Log::new() }))
     }
 
-    /// From `epoch` on, the clock in this sense is `epochs`.
-    pub fn append(&self, sense: Sense, epoch: Epoch, epochs: &[Epoch]) {
-        match sense {
-            Sense::Hb => self.hb.append(epoch, epochs),
-            Sense::View => self.view.append(epoch, epochs),
-            Sense::Sc => self.sc.append(epoch, epochs),
+    fn lock(&self) -> MutexGuard<'_, Logs> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From `epoch` on, the sc clock is `epochs`.
+    pub fn append_sc(&self, epoch: Epoch, epochs: &[Epoch]) {
+        self.lock().sc.append(epoch, epochs);
+    }
+
+    /// From `epoch` on, the clock of happens-before is `epochs`, and that of the view is another one.
+    pub fn append_hb(&self, epoch: Epoch, epochs: &[Epoch]) {
+        self.lock().hb.append(epoch, epochs);
+    }
+
+    /// From `epoch` on, the clock of happens-before is `hb`, if given, and that of the view is `view`, if given or if
+    /// there were others before.
+    pub fn append_views(&self, epoch: Epoch, hb: Option<&[Epoch]>, view: Option<&[Epoch]>) {
+        let mut logs = self.lock();
+        if let Some(hb) = hb {
+            logs.hb.append(epoch, hb);
+        }
+        if let Some(view) = view.or(hb.filter(|_| !logs.view.versions.is_empty())) {
+            logs.view.append(epoch, view);
         }
     }
 
-    /// Whether there are versions of the view that differ from happens-before.
-    pub fn has_views(&self) -> bool {
-        self.view.count() > 0
-    }
-
     /// How many components the versions have.
-    pub fn size(&self) -> u32 {
-        [&self.hb, &self.view, &self.sc].iter().map(|log| log.used.load(Ordering::Relaxed)).sum()
+    pub fn size(&self) -> usize {
+        let logs = self.lock();
+        [&logs.hb, &logs.view, &logs.sc].iter().map(|log| log.components.len()).sum()
     }
 }
 
 impl Log {
     const fn new() -> Log {
-        Log { count: AtomicU32::new(0), versions: Chunks::new(), used: AtomicU32::new(0), components: Chunks::new() }
+        Log { versions: Vec::new(), components: Vec::new() }
     }
 
-    fn count(&self) -> u32 {
-        self.count.load(Ordering::Acquire)
+    fn append(&mut self, epoch: Epoch, epochs: &[Epoch]) {
+        self.versions.push((epoch, self.components.len() as u32));
+        self.components.extend_from_slice(epochs);
     }
 
-    fn append(&self, epoch: Epoch, epochs: &[Epoch]) {
-        let (count, used) = (self.count.load(Ordering::Relaxed), self.used.load(Ordering::Relaxed));
-        let length = epochs.len() as u32 + 1;
-        let (Some(at), Some(index)) = (self.components.reserve(used, length), self.versions.reserve(count, 1)) else {
-            return;
-        };
-        let [first, components @ ..] = self.components.slice(at, length) else { return };
-        first.store(epochs.len() as u32, Ordering::Relaxed);
-        components.iter().zip(epochs).for_each(|(to, from)| to.store(*from, Ordering::Relaxed));
-        self.set(index, epoch, at);
-        self.used.store(at + length, Ordering::Relaxed);
-        self.count.store(count + 1, Ordering::Release);
-    }
-
-    fn set(&self, index: u32, epoch: Epoch, at: u32) {
-        if let Some(version) = self.versions.get(index) {
-            version.store(u64::from(epoch) << 32 | u64::from(at), Ordering::Relaxed);
-        }
-    }
-
-    /// The first epoch of a version, and the number of its first component.
-    #[inline(always)]
-    fn version(&self, index: u32) -> (Epoch, u32) {
-        let version = self.versions.get(index).map_or(0, |version| version.load(Ordering::Relaxed));
-        ((version >> 32) as Epoch, version as u32)
-    }
-
-    fn components(&self, index: u32) -> &[AtomicU32] {
-        let (_, at) = self.version(index);
-        let length = self.components.get(at).map_or(0, |length| length.load(Ordering::Relaxed));
-        self.components.slice(at + 1, length)
+    fn components(&self, index: usize) -> &[Epoch] {
+        let from = self.versions[index].1 as usize;
+        let to = self.versions.get(index + 1).map_or(self.components.len(), |next| next.1 as usize);
+        &self.components[from..to]
     }
 
     /// The version that holds for an epoch; `None` if the first one is newer.
-    fn at(&self, epoch: Epoch) -> Option<&[AtomicU32]> {
+    fn at(&self, epoch: Epoch) -> Option<&[Epoch]> {
         // Mostly one of the last.
-        let mut after = self.count();
-        let mut step = 1;
-        let mut from = after;
-        while from > 0 {
-            from = from.saturating_sub(step);
-            if self.version(from).0 <= epoch {
-                break;
-            }
-            after = from;
-            step *= 2;
-        }
-        // The version is in `from..after`, or there is none.
-        while from < after {
-            let middle = from + (after - from) / 2;
-            if self.version(middle).0 <= epoch { from = middle + 1 } else { after = middle }
-        }
-        Some(self.components(from.checked_sub(1)?))
+        let near = self.versions.len().saturating_sub(4);
+        let begin = if self.versions.get(near).is_some_and(|version| version.0 <= epoch) { near } else { 0 };
+        let after = begin + self.versions[begin..].partition_point(|version| version.0 <= epoch);
+        Some(self.components(after.checked_sub(1)?))
     }
 
     /// The first and the last of `moments` for which a version holds.
-    fn held(&self, index: u32, moments: &[Epoch]) -> Option<(Epoch, Epoch)> {
-        let from = self.version(index).0;
-        let to = if index + 1 < self.count() { self.version(index + 1).0 } else { Epoch::MAX };
+    fn held(&self, index: usize, moments: &[Epoch]) -> Option<(Epoch, Epoch)> {
+        let from = self.versions[index].0;
+        let to = self.versions.get(index + 1).map_or(Epoch::MAX, |next| next.0);
         let first = moments.partition_point(|&epoch| epoch < from);
         let last = moments.partition_point(|&epoch| epoch < to);
         (first < last).then(|| (moments[first], moments[last - 1]))
     }
 
-    fn remove_others(&self, moments: &[Epoch]) {
-        let count = self.count();
-        let (mut kept, mut used) = (0, 0);
+    fn remove_others(&mut self, moments: &[Epoch], is_running: bool) {
+        let count = self.versions.len();
+        let (mut kept, mut used) = (Vec::new(), 0);
         for index in 0..count {
-            // The last one holds for what the thread will publish.
-            if index + 1 < count && self.held(index, moments).is_none() {
+            // The last one holds for what a running thread will publish.
+            if self.held(index, moments).is_none() && !(is_running && index + 1 == count) {
                 continue;
             }
-            let (epoch, from) = self.version(index);
-            let length = self.components.get(from).map_or(0, |length| length.load(Ordering::Relaxed)) + 1;
-            // Never behind where it is.
-            let Some(to) = self.components.reserve(used, length) else { return };
-            if to != from {
-                for (to, from) in self.components.slice(to, length).iter().zip(self.components.slice(from, length)) {
-                    to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
-                }
-            }
-            self.set(kept, epoch, to);
-            kept += 1;
-            used = to + length;
+            let from = self.versions[index].1 as usize;
+            let length = self.components(index).len();
+            self.components.copy_within(from..from + length, used);
+            kept.push((self.versions[index].0, used as u32));
+            used += length;
         }
-        self.used.store(used, Ordering::Relaxed);
-        self.count.store(kept, Ordering::Release);
+        self.components.truncate(used);
+        if self.components.capacity() > 4 * used + 64 {
+            self.components.shrink_to(2 * used);
+        }
+        self.versions = kept;
     }
 }
 
@@ -240,15 +201,17 @@ impl Log {
 mod tests {
     use super::*;
 
+    use std::sync::atomic::{AtomicU32, Ordering};
+
     fn clock(book: &ClockBook, at: Epoch, sense: Sense) -> Vec<Epoch> {
-        book.version(3, at, sense).iter().map(|epoch| epoch.load(Ordering::Relaxed)).collect()
+        book.version(3, at, sense, <[Epoch]>::to_vec)
     }
 
     #[test]
     fn a_version_holds_until_the_next_one() {
-        let book = ClockBook::new();
+        let book = ClockBook::default();
         for epoch in 1..1_000 {
-            book.log(3).append(Sense::Sc, 10 * epoch, &vec![epoch; (epoch % 90) as usize]);
+            book.log(3).append_sc(10 * epoch, &vec![epoch; (epoch % 90) as usize]);
         }
         assert!(clock(&book, 9, Sense::Sc).is_empty(), "there was none yet");
         for at in 10..12_000 {
@@ -259,43 +222,48 @@ mod tests {
 
     #[test]
     fn versions_that_are_held_and_the_last_one_stay() {
-        let book = ClockBook::new();
+        let book = ClockBook::default();
         for epoch in 1..500 {
-            book.log(3).append(Sense::Hb, 10 * epoch, &[epoch, 7]);
+            book.log(3).append_views(10 * epoch, Some(&[epoch, 7]), None);
         }
-        let before = book.size();
+        let before = book.log(3).size();
         let moments = [25, 26, 1_000, 3_339];
-        book.remove_others(3, &moments);
+        book.remove_others(3, &moments, true);
         assert_eq!(moments.map(|at| clock(&book, at, Sense::Hb)[0]), [2, 2, 100, 333]);
         assert_eq!(clock(&book, 9_999, Sense::Hb), [499, 7]);
-        assert!(book.size() < before / 50, "{} components are left of {before}", book.size());
+        let left = book.log(3).size();
+        assert!(left < before / 50, "{left} components are left of {before}");
         let mut held = Vec::new();
-        book.for_each_held(3, &moments, |version, at| held.push((version[0].load(Ordering::Relaxed), at)));
+        book.for_each_held(3, &moments, |version, at| held.push((version[0], at)));
         assert_eq!(held, [(2, (25, 26)), (100, (1_000, 1_000)), (333, (3_339, 3_339))]);
-        book.log(3).append(Sense::Hb, 10_000, &[1_000]);
+        book.log(3).append_views(10_000, Some(&[1_000]), None);
         assert_eq!(clock(&book, 10_001, Sense::Hb), [1_000]);
         assert_eq!(clock(&book, 9_999, Sense::Hb), [499, 7]);
+        book.remove_others(3, &[], false);
+        assert_eq!(book.log(3).size(), 0, "nothing is kept of a thread that has ended");
     }
 
     #[test]
     fn a_view_is_happens_before_until_it_has_versions() {
-        let book = ClockBook::new();
-        book.log(3).append(Sense::Hb, 5, &[1]);
+        let book = ClockBook::default();
+        book.log(3).append_views(5, Some(&[1]), None);
         assert_eq!(clock(&book, 8, Sense::View), [1]);
-        book.log(3).append(Sense::View, 9, &[1, 2]);
+        book.log(3).append_views(9, None, Some(&[1, 2]));
         assert_eq!(clock(&book, 8, Sense::View), [1]);
         assert_eq!(clock(&book, 9, Sense::View), [1, 2]);
         assert_eq!(clock(&book, 9, Sense::Hb), [1]);
+        book.log(3).append_views(12, Some(&[4, 4]), None);
+        assert_eq!(clock(&book, 12, Sense::View), [4, 4], "later ones are recorded for both");
     }
 
     #[test]
     fn a_thread_reads_what_another_has_published_while_that_goes_on() {
-        let book = ClockBook::new();
+        let book = ClockBook::default();
         let published = AtomicU32::new(0);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for epoch in 1..20_000 {
-                    book.log(3).append(Sense::Sc, epoch, &[epoch, epoch + 1, epoch + 2]);
+                    book.log(3).append_sc(epoch, &[epoch, epoch + 1, epoch + 2]);
                     published.store(epoch, Ordering::Release);
                 }
             });

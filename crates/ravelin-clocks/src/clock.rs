@@ -6,7 +6,7 @@
 //! ([`crate::book`]).
 
 use crate::book::{ClockBook, Sense};
-use crate::snapshot::{ClockSnapshot, Components};
+use crate::snapshot::ClockSnapshot;
 
 /// The number of a thread. It is reused after the thread has ended, once every thread that matters knows that.
 pub type Tid = u16;
@@ -86,7 +86,7 @@ impl Clock {
     /// sense.
     #[inline(never)]
     pub(crate) fn join_new(&mut self, me: Tid, snapshot: &ClockSnapshot, book: &ClockBook, sense: Sense) -> bool {
-        let mut changed = self.join_components(me, snapshot.components(book, sense));
+        let mut changed = snapshot.components(book, sense, |epochs| self.join_epochs(me, epochs));
         if snapshot.at() > 0 && snapshot.by() != me {
             changed |= self.raise(snapshot.by(), snapshot.at());
         }
@@ -94,29 +94,19 @@ impl Clock {
     }
 
     /// Learns components one by one. Returns whether any was new to `me`, the owner of this clock.
-    pub(crate) fn join_components(&mut self, me: Tid, components: Components) -> bool {
-        let length = components.len();
-        if self.epochs.len() < length {
-            self.epochs.resize(length, 0);
+    pub fn join_epochs(&mut self, me: Tid, epochs: &[Epoch]) -> bool {
+        if self.epochs.len() < epochs.len() {
+            self.epochs.resize(epochs.len(), 0);
         }
         // A thread's own component is nothing new to it.
-        if (me as usize) < length {
+        if let Some(&own) = epochs.get(me as usize) {
             let mine = &mut self.epochs[me as usize];
-            *mine = (*mine).max(components.get(me as usize));
+            *mine = (*mine).max(own);
         }
         let mut changed = false;
-        let mut learn = |mine: &mut Epoch, theirs: Epoch| {
-            changed |= *mine < theirs;
-            *mine = (*mine).max(theirs);
-        };
-        match components {
-            Components::Version(epochs) => {
-                let epochs = epochs.iter().map(|epoch| epoch.load(std::sync::atomic::Ordering::Relaxed));
-                self.epochs.iter_mut().zip(epochs).for_each(|(mine, theirs)| learn(mine, theirs));
-            }
-            Components::Mixed(epochs) => {
-                self.epochs.iter_mut().zip(epochs).for_each(|(mine, theirs)| learn(mine, *theirs));
-            }
+        for (mine, theirs) in self.epochs.iter_mut().zip(epochs) {
+            changed |= *mine < *theirs;
+            *mine = (*mine).max(*theirs);
         }
         self.is_new |= changed;
         changed
@@ -135,14 +125,12 @@ impl Clock {
     /// Whether every component is known to `me`, compared one by one.
     pub(crate) fn covers_all(&self, me: Tid, snapshot: &ClockSnapshot, book: &ClockBook, sense: Sense) -> bool {
         (snapshot.at() == 0 || snapshot.by() == me || self.get(snapshot.by()) >= snapshot.at())
-            && self.covers_components(me, snapshot.components(book, sense))
+            && snapshot.components(book, sense, |epochs| self.covers_epochs(me, epochs))
     }
 
     /// Whether each of these components is known to `me`, which knows all its own.
-    pub(crate) fn covers_components(&self, me: Tid, components: Components) -> bool {
-        (0..components.len()).all(|index| {
-            let mine = self.epochs.get(index).copied().unwrap_or(0);
-            components.get(index) <= mine || index == me as usize
-        })
+    pub fn covers_epochs(&self, me: Tid, epochs: &[Epoch]) -> bool {
+        let mine = self.epochs.iter().copied().chain(std::iter::repeat(0));
+        epochs.iter().zip(mine).enumerate().all(|(index, (&theirs, mine))| theirs <= mine || index == me as usize)
     }
 }

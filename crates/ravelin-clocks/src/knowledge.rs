@@ -6,7 +6,7 @@
 use crate::book::{ClockBook, Sense};
 use crate::clock::{Clock, Epoch, NOBODY, Tid};
 use crate::live::Visitor;
-use crate::snapshot::{ClockSnapshot, Components};
+use crate::snapshot::ClockSnapshot;
 
 /// What a thread knows in one of its views. In the joins, `me` is the thread: it knows everything that it ever
 /// released.
@@ -151,13 +151,12 @@ impl ThreadKnowledge {
 
     /// Learns what another view of the same thread holds, in the view only. Returns whether anything was new.
     pub(crate) fn join_view(&mut self, me: Tid, other: &Clock) -> bool {
-        let components = Components::Mixed(other.epochs());
         match &mut self.view {
-            Some(view) => view.join_components(me, components),
-            None if self.hb.covers_components(me, components) => false,
+            Some(view) => view.join_epochs(me, other.epochs()),
+            None if self.hb.covers_epochs(me, other.epochs()) => false,
             None => {
                 let mut view = self.hb.clone();
-                view.join_components(me, components);
+                view.join_epochs(me, other.epochs());
                 self.view = Some(view);
                 true
             }
@@ -170,19 +169,14 @@ impl ThreadKnowledge {
         let hb_is_new = self.hb.take_new();
         let view_is_new = self.view.as_mut().is_some_and(Clock::take_new);
         if hb_is_new || view_is_new {
-            self.record_new(by, at, book, (hb_is_new, view_is_new));
-        }
-    }
-
-    #[inline(never)]
-    fn record_new(&mut self, by: Tid, at: Epoch, book: &ClockBook, (hb_is_new, view_is_new): (bool, bool)) {
-        let log = book.log(by);
-        if hb_is_new {
-            log.append(Sense::Hb, at, self.hb.epochs());
-        }
-        // Versions of the view, once there is one, stand for all later moments.
-        if view_is_new || self.view.is_none() && hb_is_new && log.has_views() {
-            log.append(Sense::View, at, self.view().epochs());
+            let hb = hb_is_new.then(|| self.hb.epochs());
+            let view = self.view.as_ref().filter(|_| view_is_new).map(Clock::epochs);
+            // A view that is the same as happens-before is recorded as such; one that has not changed is not.
+            let hb_only = hb.filter(|_| self.view.is_some() && !view_is_new);
+            match hb_only {
+                Some(hb) => book.log(by).append_hb(at, hb),
+                None => book.log(by).append_views(at, hb, view),
+            }
         }
     }
 

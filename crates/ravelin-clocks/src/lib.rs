@@ -25,7 +25,6 @@
 //! This crate knows nothing of addresses, locks or operating systems, and contains no `unsafe` code.
 
 mod book;
-mod chunks;
 mod clock;
 mod epochs;
 pub mod history;

@@ -10,7 +10,7 @@ use crate::clock::{Clock, Epoch, NOBODY, Tid};
 use crate::location::LocationClocks;
 use crate::snapshot::ClockSnapshot;
 use crate::thread::{FenceLocation, ReleaseClocks, ThreadClocks};
-use std::sync::atomic::Ordering;
+use std::collections::BTreeSet;
 
 /// For how many epochs per thread the least knowledge is kept.
 const STEPS: usize = 64;
@@ -32,6 +32,8 @@ pub struct Live {
     epochs: Vec<Vec<Epoch>>,
     /// For each thread, its moments of which there are snapshots, in the same order.
     moments: Vec<Vec<Epoch>>,
+    /// The threads that run.
+    running: BTreeSet<Tid>,
     rows: Vec<LiveRow>,
     /// The components of the rows, one after the other.
     components: Vec<Epoch>,
@@ -66,6 +68,7 @@ impl Live {
     pub fn clear(&mut self) {
         self.epochs.iter_mut().for_each(Vec::clear);
         self.moments.iter_mut().for_each(Vec::clear);
+        self.running.clear();
         self.rows.clear();
         self.components.clear();
         self.least.clear();
@@ -73,6 +76,7 @@ impl Live {
 
     /// Adds a thread's clocks.
     pub fn thread(&mut self, thread: &ThreadClocks) {
+        self.running.insert(thread.tid);
         thread.visit(self);
     }
 
@@ -94,15 +98,16 @@ impl Live {
     /// Ends the additions. The versions of clocks in `book` of which there are no snapshots are removed.
     pub fn seal(&mut self, book: &ClockBook) {
         let mut moments = std::mem::take(&mut self.moments);
+        moments.resize_with(moments.len().max(book.threads()), Vec::new);
         for (tid, moments) in moments.iter_mut().enumerate() {
             let tid = tid as Tid;
             moments.sort_unstable();
             moments.dedup();
-            book.remove_others(tid, moments);
+            book.remove_others(tid, moments, self.running.contains(&tid));
             moments.iter().for_each(|&moment| put(&mut self.epochs, tid, moment));
             book.for_each_held(tid, moments, |version, at| {
                 let from = self.components.len();
-                self.components.extend(version.iter().map(|epoch| epoch.load(Ordering::Relaxed)));
+                self.components.extend_from_slice(version);
                 self.add_row(from, tid, at);
             });
         }

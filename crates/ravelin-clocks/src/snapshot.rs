@@ -4,8 +4,7 @@
 //! [book](crate::book), under the moment. Only the join of several snapshots has components of its own.
 
 use crate::book::{ClockBook, Sense};
-use crate::clock::{Clock, Epoch, NOBODY, Tid};
-use std::sync::atomic::{AtomicU32, Ordering};
+use crate::clock::{Epoch, NOBODY, Tid};
 
 /// A thread's clock at one of its epochs. If the epoch is 0, it is the join of several such clocks, the last of which
 /// was by the thread.
@@ -16,31 +15,6 @@ pub struct ClockSnapshot {
     mixed: Option<Box<Vec<Epoch>>>,
     at: Epoch,
     by: Tid,
-}
-
-/// The components of a snapshot, except for that of the moment; those beyond the end are 0.
-#[derive(Clone, Copy)]
-pub(crate) enum Components<'a> {
-    Version(&'a [AtomicU32]),
-    Mixed(&'a [Epoch]),
-}
-
-impl Components<'_> {
-    #[inline]
-    pub fn get(&self, index: usize) -> Epoch {
-        match self {
-            Components::Version(epochs) => epochs.get(index).map_or(0, |epoch| epoch.load(Ordering::Relaxed)),
-            Components::Mixed(epochs) => epochs.get(index).copied().unwrap_or(0),
-        }
-    }
-
-    #[inline]
-    pub fn len(&self) -> usize {
-        match self {
-            Components::Version(epochs) => epochs.len(),
-            Components::Mixed(epochs) => epochs.len(),
-        }
-    }
 }
 
 impl Clone for ClockSnapshot {
@@ -98,10 +72,11 @@ impl ClockSnapshot {
         }
     }
 
-    pub(crate) fn components<'a>(&'a self, book: &'a ClockBook, sense: Sense) -> Components<'a> {
+    /// Passes the components to `work`, except for that of the moment; those beyond the end are 0.
+    pub(crate) fn components<R>(&self, book: &ClockBook, sense: Sense, work: impl FnOnce(&[Epoch]) -> R) -> R {
         match self.at {
-            0 => Components::Mixed(self.mixed()),
-            at => Components::Version(book.version(self.by, at, sense)),
+            0 => work(self.mixed()),
+            at => book.version(self.by, at, sense, work),
         }
     }
 
@@ -109,7 +84,7 @@ impl ClockSnapshot {
     pub(crate) fn get(&self, book: &ClockBook, sense: Sense, tid: Tid) -> Epoch {
         match self.at {
             at if at > 0 && tid == self.by => at,
-            _ => self.components(book, sense).get(tid as usize),
+            _ => self.components(book, sense, |epochs| epochs.get(tid as usize).copied().unwrap_or(0)),
         }
     }
 
@@ -127,18 +102,16 @@ impl ClockSnapshot {
             self.clone_from(other);
             return;
         }
-        let mut clock = Clock::default();
-        clock.join_components(NOBODY, other.components(book, sense));
-        self.mix(clock.epochs(), other.by, other.at, book, sense);
+        let epochs = other.components(book, sense, <[Epoch]>::to_vec);
+        self.mix(&epochs, other.by, other.at, book, sense);
     }
 
     /// Becomes the join of itself and of what `by` knows at `at`, which has no single moment.
     pub(crate) fn mix(&mut self, epochs: &[Epoch], by: Tid, at: Epoch, book: &ClockBook, sense: Sense) {
         let mut mixed = self.mixed.take().unwrap_or_default();
         if self.at > 0 {
-            let version = book.version(self.by, self.at, sense);
             mixed.clear();
-            mixed.extend(version.iter().map(|epoch| epoch.load(Ordering::Relaxed)));
+            book.version(self.by, self.at, sense, |version| mixed.extend_from_slice(version));
         }
         let mut raise = |tid: Tid, epoch: Epoch| {
             if epoch > 0 {

@@ -244,7 +244,7 @@ impl ThreadClocks {
     #[inline]
     pub(crate) fn publish_sc(&mut self, into: &mut ClockSnapshot) {
         if self.sc.take_new() {
-            self.book.log(self.tid).append(Sense::Sc, self.epoch, self.sc.epochs());
+            self.book.log(self.tid).append_sc(self.epoch, self.sc.epochs());
         }
         into.set(self.tid, self.epoch);
     }
@@ -265,7 +265,7 @@ impl ThreadClocks {
     }
 
     /// How many components the versions of its own clocks have.
-    pub fn recorded(&self) -> u32 {
+    pub fn recorded(&self) -> usize {
         self.book.log(self.tid).size()
     }
 

@@ -67,12 +67,14 @@ pub fn hand_in(thread: &mut WatchedThread) -> u64 {
     ACCESSES.fetch_add(made, Ordering::Relaxed) + made
 }
 
+/// Adds what the thread has made to the common counts, and starts a round if it is time. The caller is inside and holds
+/// no lock.
 #[cold]
-fn look(thread: &mut WatchedThread) {
+pub fn look(thread: &mut WatchedThread) {
     hand_in(thread);
     let size = thread.clocks.recorded();
     let recorded = size.saturating_sub(std::mem::replace(&mut thread.recorded, size));
-    let is_time = SIGHTINGS.add(thread.clocks.take_sightings().into()) | RECORDED.add(recorded.into());
+    let is_time = SIGHTINGS.add(thread.clocks.take_sightings().into()) | RECORDED.add(recorded as u64);
     if is_time && !BUSY.swap(true, Ordering::Relaxed) {
         this_thread::stop_others(thread, round);
         BUSY.store(false, Ordering::Relaxed);

@@ -63,7 +63,7 @@ pub struct WatchedThread {
     /// Atomic accesses that are not part of the common count yet.
     pub accesses: u32,
     /// How much of its clocks' versions is part of the common count.
-    pub recorded: u32,
+    pub recorded: usize,
     /// Its place in the schedule.
     pub place: u32,
     /// Its number among all threads ever started.

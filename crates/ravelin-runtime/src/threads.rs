@@ -263,7 +263,7 @@ pub fn end() {
     let mask = signals::block();
     let thread = inside.thread();
     thread.spin.left();
-    crate::collect::hand_in(thread);
+    crate::collect::look(thread);
     let released = thread.clocks.release();
     let mut table = TABLE.lock();
     let tid = thread.clocks.tid;
