@@ -76,7 +76,7 @@ fn what_a_program_does_before_its_second_thread_is_done_in_each_run_or_there_is_
         ("memory", None),
         ("print", None),
         ("read-file", None),
-        ("random", Some("the program gets random bytes before its second thread")),
+        ("random", None),
         ("process", Some("the program starts other processes")),
         ("process-left", Some("the program starts other processes")),
         ("command", Some("the program starts processes before its second thread")),

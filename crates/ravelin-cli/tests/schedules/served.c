@@ -61,6 +61,7 @@ static void before(const char *what) {
     if (lseek(opened, 3, SEEK_SET) != 3) exit(9);
   } else if (is(what, "random")) {
     if (getrandom(&letter, 1, 0) != 1) exit(9);
+    atomic_store(&turns, letter);
   } else if (is(what, "process")) {
     waitpid(child(), 0, 0);
   } else if (is(what, "process-left")) {
@@ -179,5 +180,5 @@ int main(int words, char **arguments) {
   pthread_join(threads[1], 0);
   if (is(later, "hang") || is(later, "spin")) close(open("ran", O_WRONLY | O_CREAT, 0600));
   printf("seen %d\n", seen);
-  return seen ? 3 : 0;
+  return seen ? 3 : is(words > 1 ? arguments[1] : "", "random") ? turns & 0x7f : 0;
 }
