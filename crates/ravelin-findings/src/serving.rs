@@ -62,8 +62,6 @@ pub enum ForkObstacle {
     Processes,
     /// It is traced.
     Tracer,
-    /// It got random bytes, which follow from the seed.
-    RandomBytes,
     /// It knows its process number.
     ProcessNumber,
     /// It leads a session or a group of processes.
@@ -86,12 +84,11 @@ pub enum ForkObstacle {
 
 impl ForkObstacle {
     /// All obstacles.
-    pub const ALL: [ForkObstacle; 14] = [
+    pub const ALL: [ForkObstacle; 13] = [
         ForkObstacle::Library,
         ForkObstacle::Threads,
         ForkObstacle::Processes,
         ForkObstacle::Tracer,
-        ForkObstacle::RandomBytes,
         ForkObstacle::ProcessNumber,
         ForkObstacle::Group,
         ForkObstacle::Timer,

@@ -1,5 +1,6 @@
 //! The options of `ravelin run`, in `RAVELIN_OPTIONS`.
 
+use crate::interpose::identity;
 use crate::{repair, schedule, server, watchdog};
 use ravelin_clocks::WitnessMode;
 use std::str::FromStr;
@@ -31,6 +32,9 @@ pub fn read(words: &str) {
         server::want(socket);
     }
     values(words, "fix=").for_each(repair::want);
+    if words.split_whitespace().any(|word| word == "rust") {
+        identity::expect_rust();
+    }
     if words.split_whitespace().any(|word| word == "sites") {
         repair::want_sites();
     }

@@ -98,8 +98,8 @@ pub struct Turns {
     random: Random,
     /// The numbers before the program began.
     first: Random,
-    /// Whether the program got numbers.
-    drawn: bool,
+    /// The numbers that the program gets while it has one thread.
+    alone_random: Random,
     threads: Vec<ScheduledThread>,
     /// The threads that are ready.
     ready: Vec<usize>,
@@ -137,7 +137,7 @@ impl Turns {
             strategy: schedule.strategy,
             first: random.clone(),
             random,
-            drawn: false,
+            alone_random: Random::new(0),
             threads: Vec::new(),
             ready: Vec::new(),
             free: Vec::new(),
@@ -159,15 +159,15 @@ impl Turns {
     }
 
     /// The same program under another schedule of the same kind, as if it had been under that from its beginning. That
-    /// is only known as long as it has one thread and got no numbers ([`Turns::has_drawn`]): everything else that it
-    /// can see so far is the same under both.
+    /// is only known as long as it has one thread: what it can see until then is the same under both.
     pub fn under(&self, schedule: Schedule, livelock: u64) -> Turns {
-        debug_assert!(self.threads.len() == 1 && !self.drawn);
+        debug_assert_eq!(self.threads.len(), 1);
         let mut other = Turns::new(schedule, livelock);
         let priority = other.threads[0].priority;
         other.random = other.first.clone().after(&self.first, &self.random);
         other.threads.clone_from(&self.threads);
         other.threads[0].priority = priority;
+        other.alone_random = self.alone_random.clone();
         other.ready.clone_from(&self.ready);
         other.running = self.running;
         other.points = self.points;
@@ -177,11 +177,6 @@ impl Turns {
         other.trail = self.trail;
         other.change_priority(0);
         other
-    }
-
-    /// Whether the program got numbers: what it does since then depends on the seed.
-    pub fn has_drawn(&self) -> bool {
-        self.drawn
     }
 
     /// Points so far.
@@ -229,9 +224,12 @@ impl Turns {
         self.threads[thread].timed_out
     }
 
-    /// Any number, determined by the schedule.
+    /// Any number, determined by the schedule. What happens before there is a second thread is the same under every
+    /// schedule, and so are the numbers.
     pub fn number(&mut self) -> u64 {
-        self.drawn = true;
+        if self.threads.len() == 1 {
+            return self.alone_random.number();
+        }
         self.random.number()
     }
 
@@ -723,13 +721,14 @@ mod tests {
     fn alone(turns: &mut Turns, seed: u64) {
         let mut random = Random::new(seed);
         for place in 0..random.below(60) {
-            match random.below(6) {
+            match random.below(7) {
                 0 => drop(turns.point(0, PointEffect::Effect, place)),
                 1 => drop(turns.point(0, PointEffect::Look { again: place % 2 == 0 }, place)),
                 2 => drop(turns.point(0, PointEffect::Yield, place)),
                 3 => drop(turns.wait(0, WaitReason::Time, Some(turns.now() + random.below(5_000)))),
                 4 => turns.pass(random.below(1_000)),
-                _ => drop(turns.wake(7, usize::MAX)),
+                5 => drop(turns.wake(7, usize::MAX)),
+                _ => drop(turns.number()),
             }
         }
     }
@@ -767,11 +766,11 @@ mod tests {
     }
 
     #[test]
-    fn numbers_for_the_program_are_noticed() {
-        let mut turns = turns("random:1");
-        alone(&mut turns, 3);
-        assert!(!turns.has_drawn());
-        turns.number();
-        assert!(turns.has_drawn());
+    fn numbers_follow_from_the_seed_as_soon_as_there_is_a_second_thread() {
+        let (mut one, mut other) = (turns("random:1"), turns("random:2"));
+        assert_eq!([0; 3].map(|_| one.number()), [0; 3].map(|_| other.number()));
+        assert_ne!(one.number(), one.number());
+        (one.add(), other.add());
+        assert_ne!(one.number(), other.number());
     }
 }

@@ -1,4 +1,5 @@
-//! Random bytes from the operating system: with a schedule they follow from its seed.
+//! Random bytes from the operating system: with a schedule they follow from its seed, and before the second thread they
+//! are always the same.
 //!
 //! Languages seed their hash tables with them. Without this, the order of a table's elements would differ between runs.
 

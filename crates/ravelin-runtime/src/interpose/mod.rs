@@ -29,7 +29,7 @@ mod files;
 mod futex;
 mod guard;
 mod heap;
-mod identity;
+pub mod identity;
 mod jumps;
 mod mappings;
 mod mutex;

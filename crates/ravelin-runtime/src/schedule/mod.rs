@@ -57,11 +57,6 @@ pub fn begin_again(schedule: Schedule, livelock: u64) -> bool {
     turn::with(|turns| *turns = turns.under(schedule, livelock)).is_some() && is_on()
 }
 
-/// Whether the program got numbers that follow from the schedule's seed.
-pub fn has_drawn() -> bool {
-    turn::with(|turns| turns.has_drawn()).unwrap_or(false)
-}
-
 /// The program is about to start a second thread.
 pub fn begin_several() {
     begin();
@@ -262,7 +257,7 @@ pub fn progress() -> (u64, u64) {
     if is_wanted() { turn::with(|turns| (turns.points(), turns.trail())).unwrap_or((0, 0)) } else { (0, 0) }
 }
 
-/// Bytes that are as random as the schedule: the same in every run of it.
+/// Bytes that are as random as the schedule: the same in every run of it, and before the second thread in every run.
 pub fn random_bytes(to: &mut [u8]) {
     for chunk in to.chunks_mut(8) {
         let number = turn::with(Turns::number).unwrap_or(0).to_ne_bytes();

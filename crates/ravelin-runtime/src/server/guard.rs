@@ -10,12 +10,15 @@
 
 use crate::{kernel, schedule, watchdog};
 use std::arch::global_asm;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// The C library's SIGCANCEL.
 const SIGNAL: usize = 32;
 const SECOND: u64 = 1_000_000_000;
 
+/// Where a run has its number of points. The thread must not ask for it: it would hold a lock, and a run that is forked
+/// meanwhile would inherit it.
+static POINTS_AT: AtomicUsize = AtomicUsize::new(0);
 /// 1 if the signal has arrived and no call has asked.
 static ARRIVED: AtomicU32 = AtomicU32::new(0);
 
@@ -24,6 +27,7 @@ pub fn begin() {
     if !watchdog::is_wanted() {
         return;
     }
+    POINTS_AT.store(schedule::turn::points_at(), Ordering::Relaxed);
     let flags = libc::SA_SIGINFO | libc::SA_RESTART | RESTORER;
     let handler = arrived as *const () as usize;
     let action = [handler, flags as usize, (&raw const ravelin_return_from_signal) as usize, !0];
@@ -123,7 +127,7 @@ impl Look {
         let here = libc::iovec { iov_base: (&raw mut points).cast(), iov_len: size_of::<u64>() };
         // The run has the number where this process has its own.
         let there =
-            libc::iovec { iov_base: schedule::turn::points_at() as *mut libc::c_void, iov_len: size_of::<u64>() };
+            libc::iovec { iov_base: POINTS_AT.load(Ordering::Relaxed) as *mut libc::c_void, iov_len: size_of::<u64>() };
         // SAFETY: the kernel fills a time and a word; what it reads belongs to the other process.
         unsafe {
             kernel::call(libc::SYS_clock_gettime, [clock, (&raw mut time) as usize]);

@@ -6,7 +6,7 @@
 
 use super::files;
 use crate::interpose::process as own_process;
-use crate::{file, kernel, schedule};
+use crate::{file, kernel};
 use ravelin_findings::serving::ForkObstacle;
 
 /// The first obstacle that is found. The process has one thread, the calling one.
@@ -25,9 +25,6 @@ pub fn find(socket: i32) -> Option<ForkObstacle> {
     }
     if has_children() || has_had_children() {
         return Some(ForkObstacle::Processes);
-    }
-    if schedule::has_drawn() {
-        return Some(ForkObstacle::RandomBytes);
     }
     if leads() {
         return Some(ForkObstacle::Group);

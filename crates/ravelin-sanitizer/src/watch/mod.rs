@@ -135,7 +135,8 @@ fn command(watch: &WatchCommand, built: &BuildTraits, store: &FindingsStore) -> 
     let mut command = Command::new(&watch.program);
     command.args(&watch.arguments);
     command.envs(watch.environment.iter().map(|(name, value)| (name, value)));
-    command.env("RAVELIN_OPTIONS", watch.options.join(" "));
+    let rust = if built.in_rust { " rust" } else { "" };
+    command.env("RAVELIN_OPTIONS", watch.options.join(" ") + rust);
     store.tell(&mut command);
     if built.with_stock_runtime
         && let Some(shared) = Runtime::unpack()?.shared()
@@ -179,6 +180,8 @@ struct BuildTraits {
     with_stock_runtime: bool,
     /// It uses atomics that call Ravelin's runtime if it is loaded: the crate `ravelin-hints`.
     wants_runtime: bool,
+    /// Its `main` is that of Rust's standard library.
+    in_rust: bool,
 }
 
 impl BuildTraits {
@@ -195,6 +198,7 @@ impl BuildTraits {
             with_runtime,
             with_stock_runtime,
             wants_runtime: file.section_by_name("ravelin_wanted").is_some(),
+            in_rust: file.symbols().any(|symbol| symbol.name().is_ok_and(|name| name.contains("lang_start"))),
         }
     }
 }

@@ -46,7 +46,6 @@ fn sentence(obstacle: ForkObstacle) -> &'static str {
         ForkObstacle::Threads => "the program has threads that the sanitizer does not know",
         ForkObstacle::Processes => "the program starts processes before its second thread",
         ForkObstacle::Tracer => "the program is traced",
-        ForkObstacle::RandomBytes => "the program gets random bytes before its second thread",
         ForkObstacle::ProcessNumber => "the program asks for its process number before its second thread",
         ForkObstacle::Group => "the program leads a group of processes",
         ForkObstacle::Timer => "the program sets a timer before its second thread",
