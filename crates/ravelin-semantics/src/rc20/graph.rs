@@ -117,7 +117,11 @@ impl Graph {
 
     /// Reads-from.
     pub fn rf(&self) -> Relation {
-        Relation::of(self.len(), |write, read| self.sources[read] == Some(write))
+        let mut rf = Relation::empty(self.len());
+        for (read, source) in self.sources.iter().enumerate() {
+            source.iter().for_each(|&write| rf.insert(write, read));
+        }
+        rf
     }
 
     /// Modification order.

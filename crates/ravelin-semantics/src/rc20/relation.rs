@@ -57,6 +57,19 @@ impl Relation {
             .filter(|&(a, b)| self.contains(a, b))
     }
 
+    /// Calls `visit` with each pair, in ascending order.
+    fn each(&self, mut visit: impl FnMut(usize, usize)) {
+        for from in 0..self.size {
+            for (number, &word) in self.row(from).iter().enumerate() {
+                let mut left = word;
+                while left != 0 {
+                    visit(from, number * 64 + left.trailing_zeros() as usize);
+                    left &= left - 1;
+                }
+            }
+        }
+    }
+
     pub fn insert(&mut self, from: usize, to: usize) {
         debug_assert!(from < self.size && to < self.size);
         self.bits[from * self.width + to / 64] |= 1 << (to % 64);
@@ -73,38 +86,46 @@ impl Relation {
     pub fn then(&self, other: &Relation) -> Relation {
         debug_assert_eq!(self.size, other.size);
         let mut composed = Relation::empty(self.size);
-        for (from, middle) in self.pairs() {
-            for (word, add) in other.row(middle).iter().enumerate() {
-                composed.bits[from * self.width + word] |= add;
-            }
-        }
+        self.each(|from, middle| {
+            let row = &mut composed.bits[from * self.width..][..self.width];
+            row.iter_mut().zip(other.row(middle)).for_each(|(word, add)| *word |= add);
+        });
         composed
     }
 
     /// `self⁻¹`.
     pub fn inverse(&self) -> Relation {
-        Relation::of(self.size, |from, to| self.contains(to, from))
+        let mut inverse = Relation::empty(self.size);
+        self.each(|from, to| inverse.insert(to, from));
+        inverse
     }
 
     /// The pairs that also have the property.
     pub fn filter(&self, mut holds: impl FnMut(usize, usize) -> bool) -> Relation {
-        Relation::of(self.size, |from, to| self.contains(from, to) && holds(from, to))
+        let mut filtered = Relation::empty(self.size);
+        self.each(|from, to| {
+            if holds(from, to) {
+                filtered.insert(from, to);
+            }
+        });
+        filtered
     }
 
     /// `self?`: with the identity.
     pub fn optional(&self) -> Relation {
-        self.union(&Relation::on(self.size, |_| true))
+        let mut optional = self.clone();
+        (0..self.size).for_each(|event| optional.insert(event, event));
+        optional
     }
 
     /// `self⁺`, by Warshall's algorithm.
     pub fn closure(&self) -> Relation {
         let mut closure = self.clone();
         for middle in 0..self.size {
-            let through = closure.row(middle).to_vec();
             for from in 0..self.size {
                 if closure.contains(from, middle) {
-                    for (word, add) in through.iter().enumerate() {
-                        closure.bits[from * self.width + word] |= add;
+                    for word in 0..self.width {
+                        closure.bits[from * self.width + word] |= closure.bits[middle * self.width + word];
                     }
                 }
             }
