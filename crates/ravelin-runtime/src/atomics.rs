@@ -323,6 +323,8 @@ entry!("__tsan_atomic_signal_fence", "rsi", signal_fence);
 mod tests {
     use super::*;
     use crate::file::tests::findings;
+    use crate::race;
+    use crate::records;
     use crate::threads::tests::{beside, now, watched, with_clocks};
     use ravelin_findings::{FindingRecord, OrderStepKind, Problem};
     use std::sync::atomic::AtomicUsize;
