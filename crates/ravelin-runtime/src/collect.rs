@@ -16,11 +16,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 const STRIDE: u32 = 1 << 10;
 /// How many sightings may be added between two rounds: at least, for each location, and for each that is left.
 const LEAST: u64 = 1 << 14;
-const EACH_LOCATION: u64 = 16;
+const EACH_LOCATION: u64 = 8;
 const EACH_SIGHTING: u64 = 1;
 /// How many components of clocks may be recorded between two rounds: at least, and for each location.
 const LEAST_RECORDED: u64 = 1 << 20;
-const RECORDED_EACH: u64 = 32;
+const RECORDED_EACH: u64 = 16;
 
 static ACCESSES: AtomicU64 = AtomicU64::new(0);
 /// What was added since the last round, and how much may be.
