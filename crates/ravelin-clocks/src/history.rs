@@ -242,14 +242,19 @@ impl History {
     /// Adds a sighting by `thread`. It takes the place of the thread's last one if no other location's clock holds an
     /// epoch between them: any clock that holds one is of this location, and a thread that has it has also seen
     /// something newer here. So one thread that accesses its own locations repeatedly does not fill their histories.
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, thread: &mut ThreadClocks, seen: PackedSighting) {
-        if self.is_empty() || thread.cannot_tell(&self.last, seen.epoch) {
-            self.last = seen;
-            return;
+        if !self.is_empty() && !thread.cannot_tell(&self.last, seen.epoch) {
+            self.keep_last(thread);
         }
+        self.last = seen;
+    }
+
+    /// The newest sighting becomes one before the newest.
+    #[inline(never)]
+    fn keep_last(&mut self, thread: &mut ThreadClocks) {
         match self.older.last_mut() {
-            Some(before) if thread.cannot_tell(before, self.last.epoch) && self.last.tid() == thread.tid => {
+            Some(before) if self.last.tid() == thread.tid && thread.cannot_tell(before, self.last.epoch) => {
                 *before = self.last;
             }
             _ => {
@@ -261,7 +266,6 @@ impl History {
                 thread.sightings += 1;
             }
         }
-        self.last = seen;
     }
 
     /// Forgets sightings that no clock can distinguish from others: every clock that covers such a sighting also covers

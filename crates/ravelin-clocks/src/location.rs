@@ -302,6 +302,7 @@ impl LocationClocks {
     }
 
     /// Whether a write may be put before one that is forced (4.1: not between an update and what it read).
+    #[inline]
     fn stale_write(&self, thread: &ThreadClocks, mode: WitnessMode) -> Option<AccessViolation> {
         let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
         let predicted = !self.history.forced_plain(&gap)?;
@@ -313,7 +314,15 @@ impl LocationClocks {
     }
 
     /// Whether an update may read a stale write and be put right after it, and which values it may read.
+    #[inline]
     fn stale_update(&self, thread: &ThreadClocks, mode: WitnessMode) -> Option<AccessViolation> {
+        // Mostly nothing.
+        self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
+        self.stale_update_behind(thread, mode)
+    }
+
+    #[inline(never)]
+    fn stale_update_behind(&self, thread: &ThreadClocks, mode: WitnessMode) -> Option<AccessViolation> {
         let violation = self.stale_write(thread, mode)?;
         let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
         let mut stale = self.history.stale(&gap);
