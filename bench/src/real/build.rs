@@ -3,7 +3,7 @@
 //! An executable is kept and used again as long as its command, the compiler, our driver and the `ravelin` that built it
 //! are the same.
 
-use super::packages::Fetched;
+use super::packages::PackageSources;
 use super::recipes::{Compilation, RealProgram, Recipe};
 use crate::sanitizer::started::succeeds;
 use crate::sanitizer::{BuildVariant, Instrumentation, compiler};
@@ -32,7 +32,7 @@ impl<'a> Workshop<'a> {
     }
 
     /// The executable of one build.
-    pub fn built(&self, program: &RealProgram, packages: &[Fetched], build: BuildVariant) -> Result<PathBuf> {
+    pub fn built(&self, program: &RealProgram, packages: &[PackageSources], build: BuildVariant) -> Result<PathBuf> {
         match &program.recipe {
             Recipe::Compile(compilation) => self.compiled(program.name, compilation, packages, build),
             Recipe::Cargo => self.by_cargo(program.name, build),
@@ -43,7 +43,7 @@ impl<'a> Workshop<'a> {
         &self,
         name: &str,
         compilation: &Compilation,
-        packages: &[Fetched],
+        packages: &[PackageSources],
         build: BuildVariant,
     ) -> Result<PathBuf> {
         let stem = format!("{name}-{}", build.name()).replace(' ', "-");
@@ -159,7 +159,7 @@ fn mark(contents: &[u8]) -> u64 {
 }
 
 /// A word of a recipe with the folders that it stands for.
-fn filled(word: &str, packages: &[Fetched]) -> String {
+fn filled(word: &str, packages: &[PackageSources]) -> String {
     let mut word = word.replace("{own}", &own().to_string_lossy());
     for (number, package) in packages.iter().enumerate() {
         word = word.replace(&format!("{{{number}}}"), &package.folder.to_string_lossy());
@@ -168,7 +168,7 @@ fn filled(word: &str, packages: &[Fetched]) -> String {
 }
 
 /// The files that a recipe names, in its order.
-fn files(patterns: &[&str], packages: &[Fetched]) -> Result<Vec<PathBuf>> {
+fn files(patterns: &[&str], packages: &[PackageSources]) -> Result<Vec<PathBuf>> {
     let mut files: Vec<PathBuf> = Vec::new();
     for pattern in patterns {
         let (out, pattern) = pattern.strip_prefix('!').map_or((false, *pattern), |pattern| (true, pattern));
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn files_are_named_by_patterns() {
-        let package = Fetched { folder: crate::root().join("bench"), version: String::new() };
+        let package = PackageSources { folder: crate::root().join("bench"), version: String::new() };
         let names = |patterns: &[&str]| -> Result<Vec<String>> {
             let files = files(patterns, std::slice::from_ref(&package))?;
             Ok(files.iter().map(|file| file.file_name().unwrap().to_string_lossy().into_owned()).collect())

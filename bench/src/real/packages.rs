@@ -23,7 +23,7 @@ pub enum Package {
 
 /// A package that is there: its folder, and its version as the package manager calls it.
 #[derive(Clone, Debug)]
-pub struct Fetched {
+pub struct PackageSources {
     pub folder: PathBuf,
     pub version: String,
 }
@@ -37,7 +37,7 @@ impl Package {
     }
 
     /// The package in the cache; fetched if it is not there yet.
-    pub fn fetched(self, cache: &Path) -> Result<Fetched> {
+    pub fn fetched(self, cache: &Path) -> Result<PackageSources> {
         let fetch = || match self {
             Package::Source(name, release) => debian(cache, name, release, DebianKind::Source),
             Package::Headers(name, release) => debian(cache, name, release, DebianKind::Binary),
@@ -53,7 +53,7 @@ enum DebianKind {
     Binary,
 }
 
-fn debian(cache: &Path, name: &str, release: &str, kind: DebianKind) -> Result<Fetched> {
+fn debian(cache: &Path, name: &str, release: &str, kind: DebianKind) -> Result<PackageSources> {
     let folder = cache.join("debian").join(release).join(name);
     if !folder.is_dir() {
         let lists = lists(cache, release)?;
@@ -68,7 +68,7 @@ fn debian(cache: &Path, name: &str, release: &str, kind: DebianKind) -> Result<F
     let end = if kind == DebianKind::Source { "dsc" } else { "deb" };
     let described = only(&folder, |path| path.extension().is_some_and(|found| found == end))?;
     let version = debian_version(&described).context("a package without a version")?;
-    Ok(Fetched { folder: only(&folder, Path::is_dir)?, version })
+    Ok(PackageSources { folder: only(&folder, Path::is_dir)?, version })
 }
 
 fn unpack(lists: &Path, folder: &Path, name: &str, release: &str, kind: DebianKind) -> Result<()> {
@@ -129,7 +129,7 @@ fn apt(lists: &Path) -> Command {
     command
 }
 
-fn from_crates_io(cache: &Path, name: &str, version: &str) -> Result<Fetched> {
+fn from_crates_io(cache: &Path, name: &str, version: &str) -> Result<PackageSources> {
     let project = cache.join("crates").join(name);
     std::fs::create_dir_all(project.join("src"))?;
     std::fs::write(project.join("src/lib.rs"), "")?;
@@ -153,11 +153,11 @@ fn manifest(name: &str, version: &str) -> String {
 }
 
 /// Where `cargo metadata` says a crate is.
-fn package_in(metadata: &str, name: &str) -> Option<Fetched> {
+fn package_in(metadata: &str, name: &str) -> Option<PackageSources> {
     let metadata: serde_json::Value = serde_json::from_str(metadata).ok()?;
     let package = metadata["packages"].as_array()?.iter().find(|package| package["name"] == name)?;
     let folder = Path::new(package["manifest_path"].as_str()?).parent()?.to_owned();
-    Some(Fetched { folder, version: package["version"].as_str()?.to_owned() })
+    Some(PackageSources { folder, version: package["version"].as_str()?.to_owned() })
 }
 
 /// The only entry of a folder that is meant.

@@ -2,7 +2,7 @@
 //!
 //! A program that one compiler could not build has a dash in its columns.
 
-use super::RealMeasurement;
+use super::{RealMeasurement, WATCHED_RUNS};
 use crate::benchmarks::runtime::exponent;
 use crate::sanitizer::{BuildVariant, Instrumentation, RunCost};
 use crate::table::{MarkdownTable, count, judged};
@@ -38,7 +38,7 @@ pub fn sections(measured: &[RealMeasurement]) -> String {
     let memories = tables(&|group| costs(group, memory, |mib| format!("{mib:.0} MiB")));
     text += &format!("## Memory\n\nWith the larger size.\n\n{memories}");
     text += &format!("## Growth\n\n{GROWTH}\n\n{}", tables(&growth));
-    text += &format!("## Reports\n\n{REPORTS}\n\n{}", tables(&reports));
+    text += &format!("## Reports\n\n{}\n\n{}", about_reports(), tables(&reports));
     text
 }
 
@@ -46,8 +46,14 @@ const SUMMARY: &str = "Ravelin over the thread sanitizer of the same compiler. T
                        is quiet if neither sanitizer reports anything.";
 const GROWTH: &str = "The exponent of processor time in work, from the two sizes: 1 is linear. What a start costs makes \
                       it smaller, noise makes it larger or smaller.";
-const REPORTS: &str = "Reports in one run with the larger size. Ravelin looks for robustness violations as well as for \
-                       data races, the thread sanitizers for races only. What std does inside is invisible to rustc's.";
+
+/// What the table of reports says.
+fn about_reports() -> String {
+    format!(
+        "The most reports in one of {WATCHED_RUNS} runs with the larger size. Ravelin looks for robustness violations as \
+         well as for data races, the thread sanitizers for races only. What std does inside is invisible to rustc's."
+    )
+}
 
 fn programs(measured: &[RealMeasurement]) -> MarkdownTable {
     let mut table = MarkdownTable::new(&["program", "packages", "what it does", "smaller size", "larger size"]);
