@@ -129,17 +129,40 @@ impl Program {
             finish(&mut command, Duration::from_secs(120))?;
             arguments.push(library.display().to_string());
         }
-        self.judge_runs(case, &program, &arguments, folder)
+        // Every case is tried at both levels, with one compiler or the other.
+        let only = if level == "-O0" { LookedFor::Violations } else { LookedFor::Races };
+        self.judge_runs(case, &program, &arguments, folder, only)
     }
 
-    fn judge_runs(&self, case: &Case, program: &Path, arguments: &[String], folder: &Path) -> Result<(), String> {
+    /// Judges a case, and again when only one of races and violations is looked for.
+    fn judge_runs(
+        &self,
+        case: &Case,
+        program: &Path,
+        arguments: &[String],
+        folder: &Path,
+        only: LookedFor,
+    ) -> Result<(), String> {
+        self.judge_some_runs(case, program, arguments, folder, LookedFor::Both)?;
+        let judged = self.judge_some_runs(case, program, arguments, folder, only);
+        judged.map_err(|reason| format!("{}: {reason}", only.option().unwrap_or_default()))
+    }
+
+    fn judge_some_runs(
+        &self,
+        case: &Case,
+        program: &Path,
+        arguments: &[String],
+        folder: &Path,
+        looked_for: LookedFor,
+    ) -> Result<(), String> {
         // What an unlucky order of threads hides must turn up in one of some runs; what must not turn up never may.
         let runs = self.words("runs").next().and_then(|runs| runs.parse().ok()).unwrap_or(10);
         let mut found = Vec::new();
         let mut judged = Ok(());
         for _ in 0..runs {
-            found.extend(self.run(case, program, arguments, folder)?);
-            judged = self.judge(case, &found);
+            found.extend(self.run(case, program, arguments, folder, looked_for)?);
+            judged = self.judge(case, &found, looked_for);
             match &judged {
                 Err(missing) if missing.starts_with("not found") => {}
                 _ => break,
@@ -151,7 +174,7 @@ impl Program {
     /// Runs one case of a program that is built already; what is wrong with it. What stands behind the name of the case are
     /// its arguments.
     pub fn try_built(&self, case: &Case, program: &Path, folder: &Path) -> Result<(), String> {
-        self.judge_runs(case, program, &case.flags, folder)
+        self.judge_runs(case, program, &case.flags, folder, LookedFor::Races)
     }
 
     fn compiler(&self, compiler: &str, level: &str) -> Command {
@@ -164,11 +187,19 @@ impl Program {
         command
     }
 
-    fn run(&self, case: &Case, program: &Path, arguments: &[String], folder: &Path) -> Result<Vec<Found>, String> {
+    fn run(
+        &self,
+        case: &Case,
+        program: &Path,
+        arguments: &[String],
+        folder: &Path,
+        looked_for: LookedFor,
+    ) -> Result<Vec<Found>, String> {
         let report = folder.join("report.json");
         let _ = std::fs::remove_file(&report);
         let mut command = Command::new(env!("CARGO_BIN_EXE_ravelin"));
         command.args(["run", "--format", "json", "--output"]).arg(&report).args(&case.options);
+        command.args(looked_for.option().filter(|option| !case.options.iter().any(|other| other == option)));
         command.args(schedule());
         command.arg("--").arg(program).args(arguments);
         let code = finish_with(&mut command, Duration::from_secs(120))?;
@@ -198,7 +229,7 @@ impl Program {
         positions.find(here).and_then(|position| position["line"].as_u64()).unwrap_or(0)
     }
 
-    fn judge(&self, case: &Case, found: &[Found]) -> Result<(), String> {
+    fn judge(&self, case: &Case, found: &[Found], looked_for: LookedFor) -> Result<(), String> {
         let matches = |expected: &Expected, found: &Found| {
             let lost = |found: &FoundAt| found.line == 0 && self.settings.contains_key("forgets");
             let on = |at: &At, found: &FoundAt| {
@@ -211,7 +242,11 @@ impl Program {
             });
             expected.race == found.race && there
         };
-        for expected in case.expected.iter().filter(|expected| expected.must) {
+        if let Some(found) = found.iter().find(|found| !looked_for.counts(found.race)) {
+            return Err(format!("found, but not looked for: {found:?}"));
+        }
+        let expected = case.expected.iter().filter(|expected| looked_for.counts(expected.race));
+        for expected in expected.filter(|expected| expected.must) {
             if !found.iter().any(|found| matches(expected, found)) {
                 return Err(format!("not found: {} in {found:?}", expected.show()));
             }
@@ -219,6 +254,32 @@ impl Program {
         match found.iter().find(|found| !case.expected.iter().any(|expected| matches(expected, found))) {
             Some(found) => Err(format!("found, but not expected: {found:?}")),
             None => Ok(()),
+        }
+    }
+}
+
+/// What a run looks for.
+#[derive(Clone, Copy)]
+enum LookedFor {
+    Both,
+    Violations,
+    Races,
+}
+
+impl LookedFor {
+    fn option(self) -> Option<&'static str> {
+        match self {
+            LookedFor::Both => None,
+            LookedFor::Violations => Some("--no-races"),
+            LookedFor::Races => Some("--no-robustness"),
+        }
+    }
+
+    fn counts(self, race: bool) -> bool {
+        match self {
+            LookedFor::Both => true,
+            LookedFor::Violations => !race,
+            LookedFor::Races => race,
         }
     }
 }
