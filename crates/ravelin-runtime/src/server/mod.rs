@@ -19,6 +19,7 @@ mod obstacle;
 pub use guard::is_interrupted;
 
 use crate::interpose::{process as own_process, signals};
+use crate::schedule::turn;
 use crate::{file, kernel, options, place, this_thread, watchdog};
 use ravelin_findings::arena;
 use ravelin_findings::serving::{ForkObstacle, GREETING, LONGEST, Message};
@@ -106,6 +107,8 @@ fn serve(socket: i32) {
     let server = kernel::process();
     // SAFETY: no pointers. Processes that a run leaves become children of this one, which notices them.
     unsafe { kernel::call(libc::SYS_prctl, [libc::PR_SET_CHILD_SUBREAPER as usize, 1, 0, 0, 0]) };
+    // Runs are on the processor of the server: it waits while they run.
+    turn::stay_on_one_processor();
     guard::begin();
     let begun = file::beginning();
     send(socket, Message::Ready(server as u64));
