@@ -154,8 +154,9 @@ fn each_run_has_the_whole_input_and_only_the_first_is_heard() {
     let built = Built::new("served.c", "");
     for fresh in ["", "--fresh-processes"] {
         let run = |options: &str, words: &str| {
-            let line =
-                format!("run --schedule random --runs 20 {fresh} {options} --format json -o report.json ./program {words}");
+            let line = format!(
+                "run --schedule random --runs 20 {fresh} {options} --format json -o report.json ./program {words}"
+            );
             let output = with_input(&built, &line, b"abc\n");
             let text = std::fs::read_to_string(built.folder.join("report.json")).expect("a report");
             (serde_json::from_str::<Value>(&text).expect("JSON")["answers"][0].clone(), output)
@@ -223,7 +224,9 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 fn processes_of(program: &Path) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").expect("processes").flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    numbers.filter(|number| std::fs::read_link(format!("/proc/{number}/exe")).is_ok_and(|file| file == program)).collect()
+    numbers
+        .filter(|number| std::fs::read_link(format!("/proc/{number}/exe")).is_ok_and(|file| file == program))
+        .collect()
 }
 
 fn parent_of(process: u32) -> u32 {
@@ -274,7 +277,8 @@ fn signals_end_the_run_and_nothing_is_left() {
             until("no process is left", || processes_of(&program).is_empty());
         }
     }
-    let left: Vec<_> = std::fs::read_dir(&built.folder).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
+    let left: Vec<_> =
+        std::fs::read_dir(&built.folder).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().starts_with("ravelin-")), "{left:?}");
 }
 

@@ -16,8 +16,8 @@ use ravelin_schedule::{Schedule, Strategy};
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// How threads are scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

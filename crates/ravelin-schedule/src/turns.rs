@@ -751,9 +751,7 @@ mod tests {
     #[test]
     fn under_another_schedule_is_as_if_it_had_been_under_that_from_its_beginning() {
         for seed in 0..200 {
-            for (begun, asked) in
-                [("random:1", format!("random:{seed}")), ("pct:9:4:30", format!("pct:{seed}:3:80"))]
-            {
+            for (begun, asked) in [("random:1", format!("random:{seed}")), ("pct:9:4:30", format!("pct:{seed}:3:80"))] {
                 let mut fresh = turns(&asked);
                 alone(&mut fresh, seed);
                 let mut server = turns(begun);

@@ -38,7 +38,8 @@ pub fn exit_code(report: &Report, ran: &[CompletedRun], found: u8) -> ExitCode {
 /// What the command line asks for.
 fn plan(arguments: &Run) -> anyhow::Result<RunPlan> {
     let [program, rest @ ..] = &*arguments.program else { anyhow::bail!("name the program to run") };
-    let Schedules { runs, schedule, seed, depth, length, livelock, no_progress, jobs, fresh_processes } = arguments.schedules;
+    let Schedules { runs, schedule, seed, depth, length, livelock, no_progress, jobs, fresh_processes } =
+        arguments.schedules;
     let scheduling = match schedule {
         ScheduleKind::Os => Scheduling::Os,
         ScheduleKind::Random => Scheduling::Random,

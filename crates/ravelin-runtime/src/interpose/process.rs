@@ -9,8 +9,8 @@
 //! memory is still the parent's.
 
 use super::barrier::BARRIERS;
-use super::threads::HANDLES;
 use super::real::RealFunction;
+use super::threads::HANDLES;
 use crate::{kernel, process};
 use libc::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};

@@ -17,7 +17,9 @@ use crate::this_thread::{self, WatchedThread};
 use crate::{file, this_thread::InsideGuard};
 use ravelin_findings::{WaitsFor, notes};
 use ravelin_schedule::{PointEffect, Stalemate, ThreadStatus, TurnDecision as Decision, Turns, WaitReason};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence};
+use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence,
+};
 
 /// The schedule.
 pub static TURNS: Spin<Option<Turns>> = Spin::new(None);
@@ -93,6 +95,13 @@ pub fn stay_on_one_processor() {
         set[processor / 64] = 1 << (processor % 64);
         // SAFETY: the kernel reads the set. If that is forbidden, turns are only slower.
         unsafe { kernel::call(libc::SYS_sched_setaffinity, [0, size_of_val(&set), set.as_ptr() as usize]) };
+    }
+}
+
+/// The same if the processor was chosen by [`choose_processor`].
+pub fn stay_on_chosen_processor() {
+    if PROCESSOR.load(Ordering::Relaxed) != 0 {
+        stay_on_one_processor();
     }
 }
 

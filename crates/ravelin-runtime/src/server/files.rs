@@ -200,7 +200,8 @@ mod tests {
         let socket = std::os::unix::net::UnixDatagram::unbound().expect("a socket");
         assert_eq!(sharing(&of(&socket), false), shared());
         // SAFETY: the names end with a zero byte.
-        let (memory, events) = unsafe { (libc::memfd_create(c"test".as_ptr(), libc::MFD_CLOEXEC), libc::eventfd(0, 0)) };
+        let (memory, events) =
+            unsafe { (libc::memfd_create(c"test".as_ptr(), libc::MFD_CLOEXEC), libc::eventfd(0, 0)) };
         let of_number = |number| about(number).expect("an open file");
         assert_eq!(sharing(&of_number(memory), false), Sharing::Content(ForkObstacle::FileForWriting));
         assert_eq!(sharing(&of_number(memory), true), Sharing::Harmless);

@@ -126,7 +126,8 @@ impl Look {
         let mut points = 0_u64;
         let here = libc::iovec { iov_base: (&raw mut points).cast(), iov_len: size_of::<u64>() };
         // The run has the number where this process has its own.
-        let there = libc::iovec { iov_base: POINTS_AT.load(Ordering::Relaxed) as *mut libc::c_void, iov_len: size_of::<u64>() };
+        let there =
+            libc::iovec { iov_base: POINTS_AT.load(Ordering::Relaxed) as *mut libc::c_void, iov_len: size_of::<u64>() };
         // SAFETY: the kernel fills a time and a word; what it reads belongs to the other process.
         unsafe {
             kernel::call(libc::SYS_clock_gettime, [clock, (&raw mut time) as usize]);

@@ -107,8 +107,8 @@ fn serve(socket: i32) {
     let server = kernel::process();
     // SAFETY: no pointers. Processes that a run leaves become children of this one, which notices them.
     unsafe { kernel::call(libc::SYS_prctl, [libc::PR_SET_CHILD_SUBREAPER as usize, 1, 0, 0, 0]) };
-    // Runs are on the processor of the server: it waits while they run.
-    turn::stay_on_one_processor();
+    // If nothing says which, each run chooses one: the server may have to wait for its own.
+    turn::stay_on_chosen_processor();
     guard::begin();
     let begun = file::beginning();
     send(socket, Message::Ready(server as u64));
@@ -195,8 +195,7 @@ fn wait(kind: libc::idtype_t, process: i32, options: i32) -> Result<(i32, i32, i
         unsafe {
             let mut about: libc::siginfo_t = std::mem::zeroed();
             let place = (&raw mut about) as usize;
-            let result =
-                kernel::call(libc::SYS_waitid, [kind as usize, process as usize, place, options as usize, 0]);
+            let result = kernel::call(libc::SYS_waitid, [kind as usize, process as usize, place, options as usize, 0]);
             if result == 0 {
                 return Ok((about.si_pid(), about.si_code, about.si_status()));
             }

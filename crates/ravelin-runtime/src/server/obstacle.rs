@@ -114,8 +114,7 @@ fn has_had_children() -> bool {
     // SAFETY: a usage of zeros is one, and the kernel fills it.
     unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
-        let asked =
-            kernel::call(libc::SYS_getrusage, [libc::RUSAGE_CHILDREN as usize, (&raw mut usage) as usize]);
+        let asked = kernel::call(libc::SYS_getrusage, [libc::RUSAGE_CHILDREN as usize, (&raw mut usage) as usize]);
         asked != 0 || usage.ru_minflt != 0 || usage.ru_maxrss != 0
     }
 }
@@ -126,13 +125,8 @@ fn leads() -> bool {
     let mut reaper = 0_i32;
     // SAFETY: the kernel fills a word; otherwise no pointers.
     unsafe {
-        kernel::call(
-            libc::SYS_prctl,
-            [libc::PR_GET_CHILD_SUBREAPER as usize, (&raw mut reaper) as usize, 0, 0, 0],
-        );
-        reaper != 0
-            || kernel::call(libc::SYS_getsid, [0]) == own
-            || kernel::call(libc::SYS_getpgid, [0]) == own
+        kernel::call(libc::SYS_prctl, [libc::PR_GET_CHILD_SUBREAPER as usize, (&raw mut reaper) as usize, 0, 0, 0]);
+        reaper != 0 || kernel::call(libc::SYS_getsid, [0]) == own || kernel::call(libc::SYS_getpgid, [0]) == own
     }
 }
 
@@ -148,8 +142,7 @@ fn has_timer() -> bool {
 fn has_pending_signal() -> bool {
     let mut pending = 0_u64;
     // SAFETY: the kernel's signal sets have eight bytes.
-    let asked =
-        unsafe { kernel::call(libc::SYS_rt_sigpending, [(&raw mut pending) as usize, size_of_val(&pending)]) };
+    let asked = unsafe { kernel::call(libc::SYS_rt_sigpending, [(&raw mut pending) as usize, size_of_val(&pending)]) };
     asked != 0 || pending != 0
 }
 

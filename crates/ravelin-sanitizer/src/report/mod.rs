@@ -13,10 +13,10 @@ pub use collect::{Gathered, Wanted, gather};
 pub use stuck::{Blocked, Stuck};
 pub use suggestion::{Segment, Strengthen, Suggestion};
 
+use crate::watch::FreshReason;
 use ravelin_answer::sanitizer::{
     HiddenFindings, PathStepKind, Problem, StandstillKind, WatchedAccess, WatchedLocation, WatchedProcess,
 };
-use crate::watch::FreshReason;
 use ravelin_schedule::Schedule;
 
 /// The report about one run, or several.

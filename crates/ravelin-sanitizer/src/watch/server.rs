@@ -175,10 +175,7 @@ impl RunServer {
                 return Message::of(words);
             }
             let nothing_yet = length < 0
-                && matches!(
-                    io::Error::last_os_error().kind(),
-                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
-                );
+                && matches!(io::Error::last_os_error().kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted);
             if !nothing_yet || files[1].revents != 0 {
                 return None;
             }
