@@ -222,7 +222,7 @@ fn receive(socket: i32, message: &mut [u8; LONGEST], flags: i32) -> Option<&[u8]
 fn send(socket: i32, message: Message) {
     let words = message.words();
     let flags = libc::MSG_NOSIGNAL as usize;
-    // SAFETY: the kernel reads the words. If nobody listens, the next message does not come.
+    // SAFETY: the kernel reads the words. If ravelin has ended, there is no next message.
     unsafe {
         kernel::call(libc::SYS_sendto, [socket as usize, words.as_ptr() as usize, size_of_val(&words), flags, 0, 0])
     };
