@@ -8,7 +8,7 @@
 /// What `ravelin run` sends first: a socket of the same number that belongs to another program has other messages.
 pub const GREETING: &[u8] = b"ravelin serves runs";
 /// No options of a run are longer.
-pub const LONGEST: usize = 4096;
+pub const LONGEST: usize = 256;
 /// Words of a [`Message`].
 pub const WORDS: usize = 4;
 

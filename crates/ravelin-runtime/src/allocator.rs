@@ -19,8 +19,12 @@ pub const CLASSES: usize = FINE + 4 * 7;
 /// How many bytes move between a thread and the stock at a time, and how many blocks at most.
 const BATCH: usize = 1 << 13;
 const BATCH_BLOCKS: usize = 32;
-/// How much a stock takes at a time.
+/// How many bytes a thread takes from the stock at a time: a short run should not touch pages that it does not need.
+const REFILL: usize = 1 << 11;
+/// How much a stock takes at a time, except the first time: the first blocks of all classes lie close together, so that
+/// a process which forks has few page tables.
 const CHUNK: usize = 1 << 18;
+const FIRST_CHUNK: usize = 1 << 12;
 /// How much is taken from the kernel at a time.
 const REGION: usize = 1 << 25;
 /// The size of the first region, which is enough for most programs. Later regions use huge pages.
@@ -74,7 +78,7 @@ impl Cache {
     #[cold]
     fn refill(&mut self, class: usize) {
         let mut stock = STOCK[class].lock();
-        for _ in 0..batch(class) {
+        for _ in 0..batch(class).min((REFILL / size_of_class(class)).max(1)) {
             let block: *mut Free = stock.take(class);
             if block.is_null() {
                 return;
@@ -123,8 +127,9 @@ static CHUNKS: Spin<Chunks> = Spin::new(Chunks { fresh: 0, end: 0, beginning: tr
 
 impl Chunks {
     /// The address of a chunk, or 0 if there is no memory.
-    fn take(&mut self) -> usize {
-        if self.fresh == self.end {
+    fn take(&mut self, length: usize) -> usize {
+        let taken = length;
+        if self.end - self.fresh < length {
             let length = if self.beginning { BEGINNING } else { REGION };
             let region = mapping::map(length) as usize;
             if region == 0 {
@@ -137,8 +142,8 @@ impl Chunks {
             self.beginning = false;
             (self.fresh, self.end) = (region, region + length);
         }
-        self.fresh += CHUNK;
-        self.fresh - CHUNK
+        self.fresh += taken;
+        self.fresh - taken
     }
 }
 
@@ -162,14 +167,20 @@ impl Stock {
             self.free = unsafe { (*block).next };
             return block;
         }
+        self.take_fresh(class)
+    }
+
+    /// A block that was never used: all zeroes.
+    fn take_fresh(&mut self, class: usize) -> *mut Free {
         let size = size_of_class(class);
         if self.end - self.fresh < size {
-            let chunk = CHUNKS.lock().take();
+            let length = if self.end == 0 { FIRST_CHUNK.max(size.next_multiple_of(STEP)) } else { CHUNK };
+            let chunk = CHUNKS.lock().take(length);
             if chunk == 0 {
                 return null_mut();
             }
             self.fresh = chunk;
-            self.end = chunk + CHUNK;
+            self.end = chunk + length;
         }
         let block = self.fresh;
         self.fresh += size;
@@ -212,6 +223,29 @@ unsafe impl GlobalAlloc for Own {
         match this_thread::cache() {
             Some(cache) => cache.pop(class),
             None => STOCK[class].lock().take(class).cast(),
+        }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        /// Of a block of this size, pages may never be needed: they are not touched here if the block is new.
+        const LARGE: usize = 1 << 12;
+        if layout.size() > LARGEST || layout.align() > STEP {
+            return mapping::map(layout.size());
+        }
+        if layout.size() >= LARGE {
+            let class = class_of(layout.size());
+            let mut stock = STOCK[class].lock();
+            if stock.free.is_null() {
+                return stock.take_fresh(class).cast();
+            }
+        }
+        // SAFETY: guaranteed by the caller; a block that there is has that many bytes.
+        unsafe {
+            let block = self.alloc(layout);
+            if !block.is_null() {
+                block.write_bytes(0, layout.size());
+            }
+            block
         }
     }
 
@@ -290,6 +324,23 @@ mod tests {
         for (block, layout) in blocks {
             // SAFETY: allocated with this layout, and not used any more.
             unsafe { OWN.dealloc(*block, *layout) };
+        }
+    }
+
+    #[test]
+    fn zeroed_blocks_are_zero_whether_they_were_used_or_not() {
+        for layout in layouts() {
+            for _ in 0..3 {
+                // SAFETY: the layouts have sizes other than 0, and the block is freed with its own.
+                unsafe {
+                    let block = OWN.alloc_zeroed(layout);
+                    assert!(!block.is_null());
+                    let bytes = std::slice::from_raw_parts(block, layout.size());
+                    assert!(bytes.iter().all(|byte| *byte == 0), "{layout:?}");
+                    block.write_bytes(7, layout.size());
+                    OWN.dealloc(block, layout);
+                }
+            }
         }
     }
 

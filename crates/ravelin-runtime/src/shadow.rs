@@ -82,7 +82,8 @@ pub fn for_each_record(address: usize, length: usize, mut work: impl FnMut(&'sta
     if end - start < LONG {
         return within(start, end);
     }
-    let mut exists = [0u8; 256];
+    // Enough for the stack of a thread, as it usually is.
+    let mut exists = [0u8; 2048];
     let mut page = start & !(PAGE - 1);
     while page < end {
         let pages = (end - page).div_ceil(PAGE).min(exists.len());

@@ -111,7 +111,8 @@ impl Sources {
         if !entries.is_null() {
             return entries;
         }
-        let new: Vec<Entry> = (0..READINGS).map(|_| [const { AtomicU64::new(0) }; WORDS]).collect();
+        // Zeroes that need not be written: most threads read little. The words have the layout of the atomics.
+        let new: Vec<u64> = vec![0; READINGS * WORDS];
         let new = Box::into_raw(new.into_boxed_slice()).cast::<Entry>();
         self.entries.store(new, Ordering::Release);
         new

@@ -58,7 +58,7 @@ pub fn begin() {
         return;
     }
     MEMORY.store(memory, Ordering::Relaxed);
-    let control = memory + STACK + VARIABLES;
+    let control = memory + VARIABLES;
     // SAFETY: within what was mapped just now. Code that needs the address of the control block reads it there.
     unsafe {
         (control as *mut usize).write(control);
@@ -114,7 +114,7 @@ pub fn start(function: extern "C" fn() -> !) {
     let memory = MEMORY.load(Ordering::Relaxed);
     END.store(0, Ordering::Relaxed);
     // SAFETY: both are mapped, and stay.
-    unsafe { clone(memory + STACK, memory + STACK + VARIABLES, function) };
+    unsafe { clone(memory + VARIABLES + CONTROL + STACK, memory + VARIABLES, function) };
 }
 
 unsafe fn clone(stack: usize, control: usize, function: extern "C" fn() -> !) {

@@ -770,7 +770,8 @@ mod tests {
         let (mut one, mut other) = (turns("random:1"), turns("random:2"));
         assert_eq!([0; 3].map(|_| one.number()), [0; 3].map(|_| other.number()));
         assert_ne!(one.number(), one.number());
-        (one.add(), other.add());
+        one.add();
+        other.add();
         assert_ne!(one.number(), other.number());
     }
 }

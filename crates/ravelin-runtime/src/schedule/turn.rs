@@ -17,7 +17,9 @@ use crate::this_thread::{self, WatchedThread};
 use crate::{file, this_thread::InsideGuard};
 use ravelin_findings::{WaitsFor, notes};
 use ravelin_schedule::{PointEffect, Stalemate, ThreadStatus, TurnDecision as Decision, Turns, WaitReason};
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence};
+use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence,
+};
 
 /// The schedule.
 pub static TURNS: Spin<Option<Turns>> = Spin::new(None);
@@ -66,13 +68,19 @@ static FIRST: AtomicPtr<Seat> = AtomicPtr::new(std::ptr::null_mut());
 /// One more than the processor on which all threads run; 0 for the one on which the first thread is at that time.
 static PROCESSOR: AtomicUsize = AtomicUsize::new(0);
 
+/// Whether that has been requested from the kernel.
+static STAYS: AtomicBool = AtomicBool::new(false);
+
 /// Sets the processor on which all threads run.
 pub fn choose_processor(processor: Option<usize>) {
     PROCESSOR.store(processor.map_or(0, |processor| processor + 1), Ordering::Relaxed);
 }
 
-/// The calling thread and those it starts run on one processor from now on.
+/// The calling thread, those it starts and processes that it forks run on one processor from now on.
 pub fn stay_on_one_processor() {
+    if STAYS.swap(true, Ordering::Relaxed) {
+        return;
+    }
     let mut current = 0_u32;
     let processor = match PROCESSOR.load(Ordering::Relaxed) {
         0 => {
@@ -87,6 +95,13 @@ pub fn stay_on_one_processor() {
         set[processor / 64] = 1 << (processor % 64);
         // SAFETY: the kernel reads the set. If that is forbidden, turns are only slower.
         unsafe { kernel::call(libc::SYS_sched_setaffinity, [0, size_of_val(&set), set.as_ptr() as usize]) };
+    }
+}
+
+/// The same if the processor was chosen by [`choose_processor`].
+pub fn stay_on_chosen_processor() {
+    if PROCESSOR.load(Ordering::Relaxed) != 0 {
+        stay_on_one_processor();
     }
 }
 

@@ -19,6 +19,7 @@ mod obstacle;
 pub use guard::is_interrupted;
 
 use crate::interpose::{process as own_process, signals};
+use crate::schedule::turn;
 use crate::{file, kernel, options, place, this_thread, watchdog};
 use ravelin_findings::arena;
 use ravelin_findings::serving::{ForkObstacle, GREETING, LONGEST, Message};
@@ -106,6 +107,8 @@ fn serve(socket: i32) {
     let server = kernel::process();
     // SAFETY: no pointers. Processes that a run leaves become children of this one, which notices them.
     unsafe { kernel::call(libc::SYS_prctl, [libc::PR_SET_CHILD_SUBREAPER as usize, 1, 0, 0, 0]) };
+    // If nothing says which, each run chooses one: the server may have to wait for its own.
+    turn::stay_on_chosen_processor();
     guard::begin();
     let begun = file::beginning();
     send(socket, Message::Ready(server as u64));
@@ -219,7 +222,7 @@ fn receive(socket: i32, message: &mut [u8; LONGEST], flags: i32) -> Option<&[u8]
 fn send(socket: i32, message: Message) {
     let words = message.words();
     let flags = libc::MSG_NOSIGNAL as usize;
-    // SAFETY: the kernel reads the words. If nobody listens, the next message does not come.
+    // SAFETY: the kernel reads the words. If ravelin has ended, there is no next message.
     unsafe {
         kernel::call(libc::SYS_sendto, [socket as usize, words.as_ptr() as usize, size_of_val(&words), flags, 0, 0])
     };
