@@ -8,6 +8,8 @@
 namespace {
 constexpr int kPairs = 2;
 constexpr long kBulk = 16;
+// How many items wait is not a matter of who is faster.
+constexpr std::size_t kBacklog = 8192;
 moodycamel::ConcurrentQueue<long> queue;
 std::atomic<long> left, sum;
 
@@ -15,6 +17,7 @@ void Produce(long items) {
   moodycamel::ProducerToken token(queue);
   long bulk[kBulk];
   for (long item = 1; item <= items;) {
+    while (item % 64 == 0 && queue.size_approx() > kBacklog) std::this_thread::yield();
     if (item % 4096 < 2048 || item + kBulk > items) {
       queue.enqueue(token, item++);
     } else {
