@@ -11,7 +11,7 @@
 namespace {
 constexpr int kThreads = 4;
 // The keys that are live stay few, so that work grows linearly with operations.
-constexpr long kKeys = 4096;
+constexpr long kKeys = 512;
 
 std::string Key(int thread, long number) {
   char key[32];

@@ -61,7 +61,8 @@ pub struct Obstacle {
 
 impl Obstacle {
     pub fn new(program: &str, problem: &anyhow::Error) -> Obstacle {
-        let words = format!("{problem:#}");
+        // The document does not show paths of this machine.
+        let words = format!("{problem:#}").replace(&format!("{}/", crate::root().display()), "");
         Obstacle { program: program.to_owned(), reason: words.split_whitespace().collect::<Vec<_>>().join(" ") }
     }
 }

@@ -5,6 +5,7 @@ use super::group::{end_group, end_with_parent};
 use anyhow::{Context, Result, bail, ensure};
 use ravelin_process::interrupt::is_asked;
 use std::io::Read;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -48,7 +49,8 @@ fn all_of(pipe: Option<impl Read>) -> String {
 
 /// The program and its first words; compilers get hundreds.
 fn shown(command: &Command) -> String {
-    let mut words = vec![command.get_program().to_string_lossy().into_owned()];
+    let program = Path::new(command.get_program());
+    let mut words = vec![program.file_name().unwrap_or(program.as_os_str()).to_string_lossy().into_owned()];
     words.extend(command.get_args().take(4).map(|word| word.to_string_lossy().into_owned()));
     if command.get_args().len() > 4 {
         words.push("…".to_owned());
@@ -73,7 +75,7 @@ mod tests {
         let error = shell("echo reason >&2; exit 3").unwrap_err().to_string();
         assert!(error.contains("reason") && error.contains("sh -c"), "{error}");
         let error = succeeds(&mut Command::new("/no/such/program")).unwrap_err().to_string();
-        assert!(error.contains("/no/such/program"), "{error}");
+        assert!(error.contains("`program`"), "{error}");
     }
 
     #[test]
