@@ -13,7 +13,7 @@
 
 use super::polling::await_ready;
 use crate::{kernel, schedule, sync, this_thread};
-use libc::{c_int, c_uint};
+use libc::{c_int, c_long, c_uint};
 
 interpose! {
     fn write(file: c_int, from: usize, length: usize) -> isize {
@@ -129,6 +129,18 @@ fn sends(file: c_int) {
         await_ready(file, libc::POLLOUT, 0);
     }
     releases(file);
+}
+
+/// What the macros of `sanitizer/linux_syscall_hooks.h` tell about a file that the program closes by its own system call,
+/// before and after that.
+#[unsafe(no_mangle)]
+extern "C" fn __sanitizer_syscall_pre_impl_close(file: c_long) {
+    releases(file as c_int);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __sanitizer_syscall_post_impl_close(result: c_long, _file: c_long) {
+    sent(result);
 }
 
 /// Makes what the calling thread knows known to readers of the file.
