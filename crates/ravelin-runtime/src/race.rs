@@ -75,11 +75,11 @@ fn written_without_races(address: usize, length: usize) {
         return;
     };
     thread.spin.disturbed(address, thread.stack);
-    shadow::for_each_record(address, length, |_| {
-        if let Some(_inside) = this_thread::enter() {
-            begin_new_objects(address, length);
-        }
-    });
+    let mut has_records = false;
+    shadow::for_each_record(address, length, |_| has_records = true);
+    if has_records && let Some(_inside) = this_thread::enter() {
+        begin_new_objects(address, length);
+    }
 }
 
 /// A non-atomic write to an atomic begins a new object there.
