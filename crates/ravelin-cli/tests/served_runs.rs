@@ -244,6 +244,8 @@ fn send(signal: &str, process: u32) {
 fn start_endless(built: &Built, later: &str) -> (Child, u32, u32) {
     // There is none if this is the first time.
     let _ = std::fs::remove_file(built.folder.join("ran"));
+    let stands = built.folder.join("stands");
+    let _ = std::fs::remove_file(&stands);
     let program = std::fs::canonicalize(built.folder.join("program")).expect("the program");
     let mut command = interruptible();
     command.args(["run", "--schedule", "random", "--jobs", "1", "--runs", "2", "--livelock", "0", "--seed", "1"]);
@@ -257,7 +259,7 @@ fn start_endless(built: &Built, later: &str) -> (Child, u32, u32) {
         let all = processes_of(&program);
         let of = |parent: u32| all.iter().copied().find(|process| parent_of(*process) == parent);
         pair = of(child.id()).and_then(|server| Some((server, of(server)?)));
-        pair.is_some()
+        pair.is_some() && stands.exists()
     });
     let (server, run) = pair.expect("both");
     (child, server, run)
