@@ -1,12 +1,12 @@
-//! Vector clocks over threads.
+//! Vector clocks over threads, and the snapshots that threads release.
 //!
 //! A component `u@e` in a clock means: everything thread `u` knew (in the clock's sense) at its epoch `e` is known.
-//! Epochs advance at every event, so a component identifies one moment. A thread's clock does not contain the thread's
-//! own component. That component would change at every event; without it, the clock has few versions
-//! ([`crate::book`]).
+//! Epochs advance at every event, so a component identifies one moment. A [`ClockSnapshot`] is a thread's clock at such a
+//! moment. A thread's clock does not contain the thread's own component. That component would change at every event;
+//! without it, a snapshot can be released again as long as nothing else has changed.
 
-use crate::book::{ClockBook, Sense};
-use crate::snapshot::ClockSnapshot;
+use crate::snapshot::{ClockSnapshot, SOME};
+use std::sync::Arc;
 
 /// The number of a thread. It is reused after the thread has ended, once every thread that matters knows that.
 pub type Tid = u16;
@@ -17,23 +17,11 @@ pub type Epoch = u32;
 pub const NOBODY: Tid = Tid::MAX;
 
 /// A vector clock.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Clock {
     epochs: Vec<Epoch>,
-    /// Whether it has changed since it was last published.
-    is_new: bool,
-}
-
-impl Default for Clock {
-    fn default() -> Clock {
-        Clock { epochs: Vec::new(), is_new: true }
-    }
-}
-
-impl Clone for Clock {
-    fn clone(&self) -> Clock {
-        Clock { epochs: self.epochs.clone(), is_new: true }
-    }
+    /// The same epochs, to be released; `None` if they have changed since, or are few.
+    frozen: Option<Arc<[Epoch]>>,
 }
 
 impl Clock {
@@ -48,17 +36,6 @@ impl Clock {
         &self.epochs
     }
 
-    /// Whether it has changed since the last call.
-    #[inline(always)]
-    pub(crate) fn take_new(&mut self) -> bool {
-        std::mem::take(&mut self.is_new)
-    }
-
-    /// The thread has this clock instead of another one.
-    pub(crate) fn set_new(&mut self) {
-        self.is_new = true;
-    }
-
     /// Raises one component.
     pub fn raise(&mut self, tid: Tid, epoch: Epoch) -> bool {
         let index = tid as usize;
@@ -69,24 +46,23 @@ impl Clock {
             self.epochs.resize(index + 1, 0);
         }
         self.epochs[index] = epoch;
-        self.is_new = true;
+        self.frozen = None;
         true
     }
 
     /// Learns a snapshot. Returns whether it contained anything new. `me` is the owner of this clock.
     #[inline]
-    pub(crate) fn join(&mut self, me: Tid, snapshot: &ClockSnapshot, book: &ClockBook, sense: Sense) -> bool {
+    pub fn join(&mut self, me: Tid, snapshot: &ClockSnapshot) -> bool {
         if self.covers(me, snapshot) {
             return false;
         }
-        self.join_new(me, snapshot, book, sense)
+        self.join_new(me, snapshot)
     }
 
     /// [`Clock::join`] for the case that covering the moment implies nothing, because this clock has it in another
     /// sense.
-    #[inline(never)]
-    pub(crate) fn join_new(&mut self, me: Tid, snapshot: &ClockSnapshot, book: &ClockBook, sense: Sense) -> bool {
-        let mut changed = snapshot.components(book, sense, |epochs| self.join_epochs(me, epochs));
+    pub(crate) fn join_new(&mut self, me: Tid, snapshot: &ClockSnapshot) -> bool {
+        let mut changed = self.join_epochs(me, snapshot.epochs());
         if snapshot.at() > 0 && snapshot.by() != me {
             changed |= self.raise(snapshot.by(), snapshot.at());
         }
@@ -108,14 +84,16 @@ impl Clock {
             changed |= *mine < *theirs;
             *mine = (*mine).max(*theirs);
         }
-        self.is_new |= changed;
+        if changed {
+            self.frozen = None;
+        }
         changed
     }
 
     /// Whether a snapshot of one moment is known to `me`, the owner of this clock. Never true for a mixed snapshot,
     /// which has no single moment, unless it is empty.
     #[inline]
-    pub(crate) fn covers(&self, me: Tid, snapshot: &ClockSnapshot) -> bool {
+    pub fn covers(&self, me: Tid, snapshot: &ClockSnapshot) -> bool {
         match snapshot.at() {
             0 => snapshot.is_empty(),
             at => snapshot.by() == me || self.get(snapshot.by()) >= at,
@@ -123,14 +101,39 @@ impl Clock {
     }
 
     /// Whether every component is known to `me`, compared one by one.
-    pub(crate) fn covers_all(&self, me: Tid, snapshot: &ClockSnapshot, book: &ClockBook, sense: Sense) -> bool {
+    pub fn covers_all(&self, me: Tid, snapshot: &ClockSnapshot) -> bool {
         (snapshot.at() == 0 || snapshot.by() == me || self.get(snapshot.by()) >= snapshot.at())
-            && snapshot.components(book, sense, |epochs| self.covers_epochs(me, epochs))
+            && self.covers_epochs(me, snapshot.epochs())
     }
 
     /// Whether each of these components is known to `me`, which knows all its own.
     pub fn covers_epochs(&self, me: Tid, epochs: &[Epoch]) -> bool {
         let mine = self.epochs.iter().copied().chain(std::iter::repeat(0));
         epochs.iter().zip(mine).enumerate().all(|(index, (&theirs, mine))| theirs <= mine || index == me as usize)
+    }
+
+    /// This clock, owned by `by`, at its epoch `at`.
+    #[inline]
+    pub fn freeze(&mut self, by: Tid, at: Epoch) -> ClockSnapshot {
+        match self.epochs.len() {
+            ..=SOME => ClockSnapshot::new(by, at, &self.epochs),
+            _ => ClockSnapshot::shared(by, at, self.frozen().clone()),
+        }
+    }
+
+    /// Makes `old` equal to the result of [`Clock::freeze`]. The clock was last changed at the owner's epoch `changed`.
+    #[inline]
+    pub fn freeze_into(&mut self, by: Tid, at: Epoch, changed: Epoch, old: &mut ClockSnapshot) {
+        if old.by() == by && old.at() >= changed {
+            old.renew(at);
+        } else if self.epochs.len() <= SOME {
+            old.set(by, at, &self.epochs);
+        } else {
+            old.share(by, at, self.frozen());
+        }
+    }
+
+    fn frozen(&mut self) -> &Arc<[Epoch]> {
+        self.frozen.get_or_insert_with(|| self.epochs.as_slice().into())
     }
 }

@@ -4,9 +4,8 @@
 //! 2025) gives every thread and location maps from locations to timestamps. Here the maps are never built. Threads
 //! carry ordinary vector clocks over *threads*, and a location remembers which threads saw which of its writes and when
 //! (its [history](history)). The timestamp of a location clock is looked up in the history when an access is checked:
-//! it is that of the newest sighting the vector clock covers. What a thread publishes is a moment, its number and its
-//! epoch; a [`ClockBook`] holds the clock it had then. An access therefore costs the same whatever the number of
-//! threads and locations, unless a thread learns something new.
+//! it is that of the newest sighting the vector clock covers. An access therefore costs as much as a vector clock,
+//! independently of the number of locations. It costs nothing if no thread learns anything new.
 //!
 //! | in the paper | here |
 //! | --- | --- |
@@ -24,7 +23,6 @@
 //!
 //! This crate knows nothing of addresses, locks or operating systems, and contains no `unsafe` code.
 
-mod book;
 mod clock;
 mod epochs;
 pub mod history;
@@ -37,7 +35,6 @@ pub mod race;
 mod snapshot;
 mod thread;
 
-pub use book::ClockBook;
 pub use clock::{Clock, Epoch, Tid};
 pub use history::{Pruning, Sighting, SiteCode};
 pub use knowledge::{PublishedClocks, ThreadKnowledge};

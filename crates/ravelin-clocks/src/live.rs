@@ -5,12 +5,12 @@
 //! cover a given moment know at least? The second answer is approximate. It is kept for [`STEPS`] epochs of each
 //! thread, rounded so that too little is promised, and only for so many threads that the table stays small.
 
-use crate::book::ClockBook;
 use crate::clock::{Clock, Epoch, NOBODY, Tid};
 use crate::location::LocationClocks;
 use crate::snapshot::ClockSnapshot;
 use crate::thread::{FenceLocation, ReleaseClocks, ThreadClocks};
-use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// For how many epochs per thread the least knowledge is kept.
 const STEPS: usize = 64;
@@ -30,17 +30,15 @@ pub(crate) trait Visitor {
 pub struct Live {
     /// For each thread, the epochs that occur, in order once [`Live::seal`] was called.
     epochs: Vec<Vec<Epoch>>,
-    /// For each thread, its moments of which there are snapshots, in the same order.
-    moments: Vec<Vec<Epoch>>,
-    /// The threads that run.
-    running: BTreeSet<Tid>,
     rows: Vec<LiveRow>,
     /// The components of the rows, one after the other.
     components: Vec<Epoch>,
+    /// Where the row of components and a thread is, by their hash.
+    known: HashMap<u64, usize, BuildHasherDefault<IdentityHasher>>,
     least: Vec<Least>,
 }
 
-/// A clock, or all snapshots of one thread of the same version.
+/// A clock, or all snapshots of one thread with the same other components.
 struct LiveRow {
     from: usize,
     to: usize,
@@ -67,16 +65,14 @@ impl Live {
     /// Removes all clocks but keeps the memory.
     pub fn clear(&mut self) {
         self.epochs.iter_mut().for_each(Vec::clear);
-        self.moments.iter_mut().for_each(Vec::clear);
-        self.running.clear();
         self.rows.clear();
         self.components.clear();
+        self.known.clear();
         self.least.clear();
     }
 
     /// Adds a thread's clocks.
     pub fn thread(&mut self, thread: &ThreadClocks) {
-        self.running.insert(thread.tid);
         thread.visit(self);
     }
 
@@ -95,23 +91,8 @@ impl Live {
         hidden.visit(self);
     }
 
-    /// Ends the additions. The versions of clocks in `book` of which there are no snapshots are removed.
-    pub fn seal(&mut self, book: &ClockBook) {
-        let mut moments = std::mem::take(&mut self.moments);
-        moments.resize_with(moments.len().max(book.threads()), Vec::new);
-        for (tid, moments) in moments.iter_mut().enumerate() {
-            let tid = tid as Tid;
-            moments.sort_unstable();
-            moments.dedup();
-            book.remove_others(tid, moments, self.running.contains(&tid));
-            moments.iter().for_each(|&moment| put(&mut self.epochs, tid, moment));
-            book.for_each_held(tid, moments, |version, at| {
-                let from = self.components.len();
-                self.components.extend_from_slice(version);
-                self.add_row(from, tid, at);
-            });
-        }
-        self.moments = moments;
+    /// Ends the additions.
+    pub fn seal(&mut self) {
         for epochs in &mut self.epochs {
             epochs.sort_unstable();
             epochs.dedup();
@@ -137,18 +118,31 @@ impl Live {
         least.components.get(step).map(Vec::as_slice)
     }
 
-    /// Adds a row with the components from `from` on.
-    fn add_row(&mut self, from: usize, by: Tid, at: (Epoch, Epoch)) {
-        for (tid, &epoch) in self.components[from..].iter().enumerate() {
-            put(&mut self.epochs, tid as Tid, epoch);
+    fn put(&mut self, tid: Tid, epoch: Epoch) {
+        let index = tid as usize;
+        if self.epochs.len() <= index {
+            self.epochs.resize_with(index + 1, Vec::new);
         }
-        self.rows.push(LiveRow { from, to: self.components.len(), by, at });
+        let epochs = &mut self.epochs[index];
+        if epoch > 0 && epochs.last() != Some(&epoch) {
+            if epochs.len() == epochs.capacity() {
+                // Most clocks have the same few epochs of a thread.
+                epochs.sort_unstable();
+                epochs.dedup();
+                epochs.reserve(epochs.len() + 16);
+            }
+            epochs.push(epoch);
+        }
     }
 
-    fn row(&mut self, epochs: &[Epoch], by: Tid, at: (Epoch, Epoch)) {
+    fn row(&mut self, epochs: &[Epoch], by: Tid, at: (Epoch, Epoch)) -> usize {
+        for (tid, &epoch) in epochs.iter().enumerate() {
+            self.put(tid as Tid, epoch);
+        }
         let from = self.components.len();
         self.components.extend_from_slice(epochs);
-        self.add_row(from, by, at);
+        self.rows.push(LiveRow { from, to: self.components.len(), by, at });
+        self.rows.len() - 1
     }
 
     fn least_of(&self, tid: Tid) -> Least {
@@ -193,28 +187,45 @@ impl Visitor for Live {
     }
 
     fn snapshot(&mut self, snapshot: &ClockSnapshot) {
-        match snapshot.moment() {
-            Some((by, at)) => put(&mut self.moments, by, at),
-            None if snapshot.is_empty() => {}
-            None => self.row(snapshot.mixed(), NOBODY, (0, 0)),
+        if snapshot.is_empty() {
+            return;
+        }
+        let (by, at) = snapshot.moment().unwrap_or((NOBODY, 0));
+        if at > 0 {
+            self.put(by, at);
+        }
+        let (known, hash) = (snapshot.epochs(), hash(snapshot.epochs(), by));
+        match self.known.get(&hash).map(|&row| &mut self.rows[row]) {
+            Some(row) if row.by == by && self.components[row.from..row.to] == *known => {
+                row.at = (row.at.0.min(at), row.at.1.max(at));
+            }
+            _ => {
+                let row = self.row(known, by, (at, at));
+                self.known.insert(hash, row);
+            }
         }
     }
 }
 
-/// Adds an epoch of a thread to a list for each thread.
-fn put(lists: &mut Vec<Vec<Epoch>>, tid: Tid, epoch: Epoch) {
-    let index = tid as usize;
-    if lists.len() <= index {
-        lists.resize_with(index + 1, Vec::new);
+fn hash(epochs: &[Epoch], by: Tid) -> u64 {
+    let mix = |hash: u64, word: u32| (hash.rotate_left(5) ^ u64::from(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    epochs.iter().fold(mix(1, by.into()), |hash, &epoch| mix(hash, epoch))
+}
+
+/// A hasher for values that are hashes already.
+#[derive(Default)]
+struct IdentityHasher(u64);
+
+impl Hasher for IdentityHasher {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
     }
-    let epochs = &mut lists[index];
-    if epoch > 0 && epochs.last() != Some(&epoch) {
-        if epochs.len() == epochs.capacity() {
-            // Most clocks have the same few epochs of a thread.
-            epochs.sort_unstable();
-            epochs.dedup();
-            epochs.reserve(epochs.len() + 16);
-        }
-        epochs.push(epoch);
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.0 = self.0 << 8 | u64::from(byte));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = word;
     }
 }

@@ -7,7 +7,6 @@
 //! A seq_cst access is the release/acquire access followed by a hidden seq_cst fence. The caller does the fence
 //! ([`ThreadClocks::hidden_fence`]), because the hidden location has its own lock.
 
-use crate::book::{ClockBook, Sense};
 use crate::clock::{Epoch, Tid};
 use crate::history::{Gap, History, Pruning, Sighting, SiteCode};
 use crate::knowledge::PublishedClocks;
@@ -24,19 +23,19 @@ pub const VALUES: usize = 4;
 /// The clocks of one location.
 ///
 /// Programs have many locations, and threads that share one contend for it: the cost of an access is the number of
-/// cache lines it touches. The fields are laid out so that, after 32 bytes of the caller's, a load touches the first two
-/// lines and a store all four.
+/// cache lines it touches. The fields are laid out so that, after 32 bytes of the caller's, a load touches the first
+/// three lines and a store all five.
 #[repr(C)]
 #[derive(Debug)]
 pub struct LocationClocks {
     /// `W_SC`.
     written: ClockSnapshot,
+    /// What a reader learns; `None` for nothing.
+    message: Option<PublishedClocks>,
     /// `M_SC`, if the location was read since it was written: what the last thread that touched it knows. It is a
     /// snapshot of one moment, because that thread knows all that the previous ones knew. (The value from before the
     /// write stays, to reuse its array.)
     touched: ClockSnapshot,
-    /// What a reader learns.
-    message: PublishedClocks,
     /// One more than the site of the last read since the last write. Without such a read, `M_SC` equals `written`.
     last_read: Option<NonZero<SiteCode>>,
     /// The thread that accessed it last, …
@@ -108,8 +107,8 @@ impl LocationClocks {
     pub fn new(initial: u64) -> LocationClocks {
         LocationClocks {
             written: ClockSnapshot::default(),
+            message: None,
             touched: ClockSnapshot::default(),
-            message: PublishedClocks::NOTHING,
             last_read: None,
             owner: 0,
             published: false,
@@ -133,7 +132,7 @@ impl LocationClocks {
         {
             return None;
         }
-        let released = self.message.hb.get(thread.book(), Sense::Hb, writer);
+        let released = self.message.as_ref().map_or(0, |message| message.hb.get(writer));
         Some(WriteSource { writer, written_at, site: self.history.newest_site(), released })
     }
 
@@ -247,14 +246,16 @@ impl LocationClocks {
         }
         if does != MessageAccess::Load {
             thread.changed = thread.epoch;
-            self.written.set(thread.tid, thread.epoch);
+            self.written.set(thread.tid, thread.epoch, &[]);
             self.history.written_at(site);
         }
         thread.advance();
     }
 
     pub(crate) fn visit(&self, visitor: &mut impl Visitor) {
-        self.message.visit(visitor);
+        if let Some(message) = &self.message {
+            message.visit(visitor);
+        }
         visitor.snapshot(&self.written);
         if self.last_read.is_some() {
             visitor.snapshot(&self.touched);
@@ -386,7 +387,7 @@ impl LocationClocks {
             self.replace_message(thread);
             self.published = false;
             thread.rel_copied = true;
-            self.message.assign(thread.rel.as_ref());
+            PublishedClocks::assign(&mut self.message, &thread.rel);
         }
     }
 
@@ -396,31 +397,30 @@ impl LocationClocks {
         match (order.acquires(), order.releases()) {
             // What was read is part of what is known.
             (true, true) => self.publish(thread),
-            (_, true) => {
-                thread.hands_out();
-                let mut own = PublishedClocks::NOTHING;
-                thread.publish(&mut own);
-                self.join_message(&own, thread.book());
-            }
-            (_, false) => {
-                thread.rel_copied = true;
-                if let Some(rel) = &thread.rel {
-                    self.join_message(rel, thread.book());
+            (_, releases) => {
+                let released;
+                let own = if releases {
+                    thread.hands_out();
+                    released = Some(thread.cur.freeze(thread.tid, thread.epoch));
+                    &released
+                } else {
+                    thread.rel_copied = true;
+                    &thread.rel
+                };
+                // What is joined may hold several epochs of one thread.
+                self.published &= own.is_none();
+                match (&mut self.message, own) {
+                    (Some(read), Some(own)) => read.join(own),
+                    (Some(_), None) => {}
+                    (none, own) => none.clone_from(own),
                 }
             }
         }
     }
 
-    /// What a read-modify-write of weaker order adds to what it read.
-    fn join_message(&mut self, own: &PublishedClocks, book: &ClockBook) {
-        // What is joined may hold several epochs of one thread.
-        self.published = false;
-        self.message.join(own, book);
-    }
-
     #[inline]
     fn learn_message(&self, thread: &mut ThreadClocks, order: AtomicOrder) -> bool {
-        !self.message.is_nothing() && thread.learn_message(&self.message, order)
+        self.message.as_ref().is_some_and(|message| thread.learn_message(message, order))
     }
 
     #[inline]
@@ -448,7 +448,7 @@ impl LocationClocks {
             link,
             place: access.place,
             teacher,
-            taught_at: by.get(thread.book(), Sense::Sc, teacher),
+            taught_at: by.get(teacher),
             taught_site,
             learnt_at: thread.epoch,
             learnt_site: access.site,
@@ -465,11 +465,11 @@ impl LocationClocks {
                 thread.drops(touched.at(), self.owned_since);
             }
             thread.publish_sc(touched);
-        } else if touched.at() == 0 && touched.get(thread.book(), Sense::Sc, tid) >= thread.sc_changed {
+        } else if touched.at() == 0 && touched.get(tid) >= thread.sc_changed {
             // If the thread was here since its clock last changed, only its own component is new.
-            touched.mix(&[], tid, epoch, thread.book(), Sense::Sc);
+            touched.mix(&[], tid, epoch);
         } else {
-            touched.mix(thread.sc.epochs(), tid, epoch, thread.book(), Sense::Sc);
+            touched.mix(thread.sc.epochs(), tid, epoch);
         }
     }
 
@@ -494,8 +494,11 @@ impl LocationClocks {
     /// Runs before `thread` replaces the message.
     #[inline(always)]
     fn replace_message(&self, thread: &mut ThreadClocks) {
-        if self.published && self.message.hb.by() == thread.tid {
-            thread.drops(self.message.hb.at(), self.owned_since);
+        if self.published
+            && let Some(message) = &self.message
+            && message.hb.by() == thread.tid
+        {
+            thread.drops(message.hb.at(), self.owned_since);
         }
     }
 
@@ -507,7 +510,7 @@ impl LocationClocks {
             thread.drops(self.touched.at(), self.owned_since);
         }
         let written = self.written.at();
-        if self.written.by() == tid && !self.message.holds(tid, written) {
+        if self.written.by() == tid && !self.message.as_ref().is_some_and(|message| message.holds(tid, written)) {
             thread.drops(written, self.owned_since);
         }
         self.history.write(thread, plain, value, site);

@@ -31,7 +31,7 @@ impl ThreadClocks {
         {
             if order.acquires() {
                 self.acquire(message);
-            } else if !self.cur.covers(self.tid, message.published(), self.book()) {
+            } else if !self.cur.covers(self.tid, message.published()) {
                 self.learn_message(message.published(), order);
                 self.changed = self.epoch;
             }
@@ -42,7 +42,7 @@ impl ThreadClocks {
         }
         let own = if order.releases() { Some(self.release()) } else { self.released_by_fence() };
         match (own, message) {
-            (Some(own), Some(there)) if touch == MessageAccess::Update => there.join(&own, self.book()),
+            (Some(own), Some(there)) if touch == MessageAccess::Update => there.join(&own),
             (None, _) if touch == MessageAccess::Update => {}
             (own, message) => *message = own.map(Box::new),
         }

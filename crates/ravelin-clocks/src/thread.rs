@@ -3,7 +3,6 @@
 //! Every event has its own epoch: [`ThreadClocks::advance`] is called at the end of each. If epochs advanced only at
 //! releases, other threads would seem to know what came after the release.
 
-use crate::book::{ClockBook, Sense};
 use crate::clock::{Clock, Epoch, Tid};
 use crate::epochs::EpochWindow;
 use crate::history::SiteCode;
@@ -11,7 +10,6 @@ use crate::knowledge::{PublishedClocks, ThreadKnowledge};
 use crate::live::Visitor;
 use crate::order::AtomicOrder;
 use crate::snapshot::ClockSnapshot;
-use std::sync::Arc;
 
 /// How many lessons a thread remembers.
 const LESSONS: usize = 8;
@@ -19,8 +17,6 @@ const LESSONS: usize = 8;
 /// The clocks of one thread.
 #[derive(Debug)]
 pub struct ThreadClocks {
-    /// Where its published clocks are recorded, and those of all threads that it learns from.
-    book: Arc<ClockBook>,
     /// Its number.
     pub tid: Tid,
     /// The epoch of its next event.
@@ -37,6 +33,8 @@ pub struct ThreadClocks {
     pub(crate) since: Epoch,
     /// The last event that gave the thread, or others through it, new knowledge; fences do not count.
     pub(crate) changed: Epoch,
+    /// The event at which `cur` last changed. What was released since then equals what would be released now.
+    cur_changed: Epoch,
     /// The event at which `sc` last changed.
     pub(crate) sc_changed: Epoch,
     /// Its last epochs.
@@ -110,9 +108,9 @@ pub struct FenceLocation {
 
 impl ReleaseClocks {
     /// Learns what another holds.
-    pub fn join(&mut self, other: &ReleaseClocks, book: &ClockBook) {
-        self.published.join(&other.published, book);
-        self.sc.join(&other.sc, book, Sense::Sc);
+    pub fn join(&mut self, other: &ReleaseClocks) {
+        self.published.join(&other.published);
+        self.sc.join(&other.sc);
     }
 
     /// What is known by happens-before only.
@@ -131,7 +129,7 @@ impl ReleaseClocks {
 
     /// Whether `thread` knows all of this, by happens-before and in the sc sense.
     pub fn known_to(&self, thread: &ThreadClocks) -> bool {
-        thread.cur.covers(thread.tid, &self.published, &thread.book) && thread.sc.covers(thread.tid, &self.sc)
+        thread.cur.covers(thread.tid, &self.published) && thread.sc.covers(thread.tid, &self.sc)
     }
 
     pub(crate) fn visit(&self, visitor: &mut impl Visitor) {
@@ -155,10 +153,9 @@ impl FenceLocation {
 
 impl ThreadClocks {
     /// A thread that knows nothing, which is right for the first one.
-    pub fn new(book: &Arc<ClockBook>, tid: Tid, epoch: Epoch) -> ThreadClocks {
+    pub fn new(tid: Tid, epoch: Epoch) -> ThreadClocks {
         debug_assert!(epoch > 0);
         ThreadClocks {
-            book: Arc::clone(book),
             tid,
             epoch,
             cur: ThreadKnowledge::default(),
@@ -167,6 +164,7 @@ impl ThreadClocks {
             sc: Clock::default(),
             since: epoch,
             changed: epoch,
+            cur_changed: epoch,
             sc_changed: epoch,
             window: EpochWindow::new(),
             rel_copied: false,
@@ -227,51 +225,42 @@ impl ThreadClocks {
     /// Everything this thread knows, for a lock, a child or a thread that joins it.
     pub fn release(&mut self) -> ReleaseClocks {
         self.hands_out();
-        let mut released = ReleaseClocks::default();
-        self.publish(&mut released.published);
-        self.publish_sc(&mut released.sc);
+        let released = ReleaseClocks {
+            published: self.cur.freeze(self.tid, self.epoch),
+            sc: self.sc.freeze(self.tid, self.epoch),
+        };
         self.advance();
         released
     }
 
     /// Publishes what it knows.
     #[inline]
-    pub(crate) fn publish(&mut self, into: &mut PublishedClocks) {
-        self.cur.freeze(self.tid, self.epoch, &self.book, into);
+    pub(crate) fn publish(&mut self, into: &mut Option<PublishedClocks>) {
+        match into {
+            None => *into = Some(self.cur.freeze(self.tid, self.epoch)),
+            Some(into) => self.cur.freeze_into(self.tid, self.epoch, self.cur_changed, into),
+        }
     }
 
     /// Publishes what must come earlier.
     #[inline]
     pub(crate) fn publish_sc(&mut self, into: &mut ClockSnapshot) {
-        if self.sc.take_new() {
-            self.book.log(self.tid).append_sc(self.epoch, self.sc.epochs());
-        }
-        into.set(self.tid, self.epoch);
+        self.sc.freeze_into(self.tid, self.epoch, self.sc_changed, into);
     }
 
     /// Learns in `sc`. Returns whether anything was new.
     #[inline]
     pub(crate) fn learn_sc(&mut self, snapshot: &ClockSnapshot) -> bool {
-        let changed = self.sc.join(self.tid, snapshot, &self.book, Sense::Sc);
+        let changed = self.sc.join(self.tid, snapshot);
         if changed {
             self.sc_changed = self.epoch;
         }
         changed
     }
 
-    /// The versions of all clocks.
-    pub fn book(&self) -> &Arc<ClockBook> {
-        &self.book
-    }
-
-    /// How many components the versions of its own clocks have.
-    pub fn recorded(&self) -> usize {
-        self.book.log(self.tid).size()
-    }
-
     /// [`ThreadClocks::release`] that replaces an existing value.
     pub fn release_into(&mut self, released: &mut ReleaseClocks) {
-        self.publish(&mut released.published);
+        self.cur.freeze_into(self.tid, self.epoch, self.cur_changed, &mut released.published);
         self.publish_sc(&mut released.sc);
         self.hands_out();
         self.changed = self.epoch;
@@ -290,16 +279,20 @@ impl ThreadClocks {
     pub fn acquire_views(&mut self, released: &ReleaseClocks) {
         self.learn_views(&released.published);
         if let Some(acq) = &mut self.acq {
-            acq.join(self.tid, &released.published, &self.book);
+            acq.join(self.tid, &released.published);
         }
         self.changed = self.epoch;
         self.advance();
     }
 
-    /// Learns in `cur`.
+    /// Learns in `cur`. Returns whether anything was new.
     #[inline]
-    pub(crate) fn learn_views(&mut self, published: &PublishedClocks) {
-        self.cur.join(self.tid, published, &self.book);
+    pub(crate) fn learn_views(&mut self, published: &PublishedClocks) -> bool {
+        let changed = self.cur.join(self.tid, published);
+        if changed {
+            self.cur_changed = self.epoch;
+        }
+        changed
     }
 
     /// Learns what a message holds, now or at the next acquire fence. Returns whether anything was new.
@@ -307,13 +300,13 @@ impl ThreadClocks {
     pub(crate) fn learn_message(&mut self, message: &PublishedClocks, order: AtomicOrder) -> bool {
         let mut is_new = false;
         if order.acquires() {
-            is_new = self.cur.join(self.tid, message, &self.book);
+            is_new = self.learn_views(message);
             if let Some(acq) = &mut self.acq {
-                acq.join(self.tid, message, &self.book);
+                acq.join(self.tid, message);
             }
-        } else if !self.cur.covers(self.tid, message, &self.book) {
+        } else if !self.cur.covers(self.tid, message) {
             let acq = self.acq.get_or_insert_with(|| self.cur.clone());
-            is_new = acq.join(self.tid, message, &self.book);
+            is_new = acq.join(self.tid, message);
         }
         is_new
     }
@@ -346,45 +339,52 @@ impl ThreadClocks {
     /// The implicit seq_cst fence after a seq_cst access. It is not in the program: it feeds the views, and
     /// synchronises nothing.
     pub fn hidden_fence(&mut self, hidden: &mut FenceLocation) {
-        if let Some(acq) = &self.acq {
-            self.cur.join_view(self.tid, acq.view());
+        if let Some(acq) = &self.acq
+            && self.cur.join_view(self.tid, acq.view())
+        {
+            self.cur_changed = self.epoch;
         }
         self.update_hidden(hidden, false);
         if let Some(acq) = &mut self.acq {
             acq.join_view(self.tid, self.cur.view());
         }
-        self.cur.freeze_view(self.tid, self.epoch, &self.book, self.rel.get_or_insert_default());
+        let view = &mut self.rel.get_or_insert_default().view;
+        self.cur.freeze_view(self.tid, self.epoch, self.cur_changed, view);
         self.advance();
     }
 
     fn acquire_fence(&mut self) {
         if let Some(acq) = self.acq.take() {
             self.cur = acq;
-            self.cur.set_new();
+            self.cur_changed = self.epoch;
         }
     }
 
     /// The caller replaces the view of `rel`, and all of `rel` if it `replaces_rel`.
     fn update_hidden(&mut self, hidden: &mut FenceLocation, replaces_rel: bool) {
-        let last = hidden.message.as_ref().map_or(0, |message| message.hb.get(&self.book, Sense::Hb, self.tid));
+        let last = hidden.message.as_ref().map_or(0, |message| message.hb.get(self.tid));
         if hidden.owner.0 != self.tid || hidden.owner.1 == 0 {
             hidden.owner = (self.tid, self.epoch);
-        } else if !self.rel_copied
-            && (replaces_rel || self.rel.as_ref().is_none_or(|rel| rel.hb.get(&self.book, Sense::Hb, self.tid) != last))
+        } else if !self.rel_copied && (replaces_rel || self.rel.as_ref().is_none_or(|rel| rel.hb.get(self.tid) != last))
         {
             // The only other one that holds it is the view of `rel`, which is replaced too.
             self.drops(last, hidden.owner.1);
         }
         self.rel_copied = false;
-        let message = hidden.message.get_or_insert_default();
-        self.cur.join_hidden(self.tid, message, &self.book);
-        self.publish(message);
+        if let Some(message) = &hidden.message
+            && self.cur.join_hidden(self.tid, message)
+        {
+            self.cur_changed = self.epoch;
+        }
+        self.publish(&mut hidden.message);
     }
 
     fn release_fence(&mut self) {
         self.hands_out();
-        let rel = self.rel.get_or_insert_default();
-        self.cur.freeze(self.tid, self.epoch, &self.book, rel);
+        match &mut self.rel {
+            None => self.rel = Some(self.cur.freeze(self.tid, self.epoch)),
+            Some(rel) => self.cur.freeze_into(self.tid, self.epoch, self.cur_changed, rel),
+        }
     }
 
     /// The thread continues under another number, because its epochs are used up.
@@ -398,9 +398,8 @@ impl ThreadClocks {
         self.tid = tid;
         self.epoch = epoch;
         self.since = epoch;
+        self.cur_changed = epoch;
         self.sc_changed = epoch;
-        self.cur.set_new();
-        self.sc.set_new();
         self.changed = epoch;
         self.window = EpochWindow::new();
     }

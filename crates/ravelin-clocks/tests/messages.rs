@@ -3,12 +3,10 @@
 use ravelin_clocks::AtomicOrder::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use ravelin_clocks::MessageAccess::{Load, Store, Update};
 use ravelin_clocks::{AtomicOrder, FenceLocation, MessageAccess, ThreadClocks};
-use std::sync::Arc;
 
 /// Whether thread 2 knows what thread 1 did first, after these accesses of one location, each by thread 1, 2 or 3.
 fn known(accesses: &[(usize, MessageAccess, AtomicOrder)]) -> bool {
-    let book = Arc::default();
-    let mut threads = [1, 2, 3].map(|tid| ThreadClocks::new(&book, tid, 5));
+    let mut threads = [1, 2, 3].map(|tid| ThreadClocks::new(tid, 5));
     let mut message = None;
     for &(who, touch, order) in accesses {
         threads[who - 1].exchange_message(&mut message, touch, order);
@@ -35,8 +33,7 @@ fn updates_of_others_do_not_end_a_release_sequence_and_stores_do() {
 
 #[test]
 fn fences_make_synchronisation_of_relaxed_accesses() {
-    let book = Arc::default();
-    let (mut first, mut second) = (ThreadClocks::new(&book, 1, 5), ThreadClocks::new(&book, 2, 5));
+    let (mut first, mut second) = (ThreadClocks::new(1, 5), ThreadClocks::new(2, 5));
     let mut hidden = FenceLocation::new();
     let mut message = None;
     first.fence(Release, &mut hidden);

@@ -1,7 +1,6 @@
 //! From whom a read reads, as far as happens-before does not tell: what advice about data races is made of.
 
 use ravelin_clocks::{AtomicOrder, FenceLocation, LocationAccess, LocationClocks, ThreadClocks, WitnessMode};
-use std::sync::Arc;
 
 fn access(order: AtomicOrder) -> LocationAccess {
     LocationAccess { place: 8, order, site: 42, mode: WitnessMode::Predict }
@@ -9,8 +8,7 @@ fn access(order: AtomicOrder) -> LocationAccess {
 
 /// A location to which the first of two threads has written with this order, after a fence if there is one.
 fn written(fence: Option<AtomicOrder>, order: AtomicOrder) -> (LocationClocks, ThreadClocks, ThreadClocks) {
-    let book = Arc::default();
-    let (mut writer, reader) = (ThreadClocks::new(&book, 1, 5), ThreadClocks::new(&book, 2, 5));
+    let (mut writer, reader) = (ThreadClocks::new(1, 5), ThreadClocks::new(2, 5));
     if let Some(fence) = fence {
         writer.fence(fence, &mut FenceLocation::new());
     }
@@ -32,7 +30,7 @@ fn a_write_is_the_source_of_the_first_read_of_it() {
 
 #[test]
 fn an_initial_value_has_no_source() {
-    assert_eq!(LocationClocks::new(0).source(&ThreadClocks::new(&Arc::default(), 2, 5), true), None);
+    assert_eq!(LocationClocks::new(0).source(&ThreadClocks::new(2, 5), true), None);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! forgotten.
 //!
 //! A round takes time proportional to the number of locations and sightings. The next one therefore waits until a
-//! multiple of that many sightings were added, or until as much was recorded of the versions of clocks.
+//! multiple of that many sightings were added.
 
 use crate::atomics::HIDDEN;
 use crate::records;
@@ -18,14 +18,10 @@ const STRIDE: u32 = 1 << 10;
 const LEAST: u64 = 1 << 14;
 const EACH_LOCATION: u64 = 8;
 const EACH_SIGHTING: u64 = 1;
-/// How many components of clocks may be recorded between two rounds: at least, and for each location.
-const LEAST_RECORDED: u64 = 1 << 20;
-const RECORDED_EACH: u64 = 16;
 
 static ACCESSES: AtomicU64 = AtomicU64::new(0);
-/// What was added since the last round, and how much may be.
+/// The sightings that were added since the last round, and how many may be.
 static SIGHTINGS: Growth = Growth::new(LEAST);
-static RECORDED: Growth = Growth::new(LEAST_RECORDED);
 static BUSY: AtomicBool = AtomicBool::new(false);
 /// The clocks of the last round: the next one needs as much memory.
 static LIVE: Spin<Option<Live>> = Spin::new(None);
@@ -67,14 +63,10 @@ pub fn hand_in(thread: &mut WatchedThread) -> u64 {
     ACCESSES.fetch_add(made, Ordering::Relaxed) + made
 }
 
-/// Adds what the thread has made to the common counts, and starts a round if it is time. The caller is inside and holds
-/// no lock.
 #[cold]
-pub fn look(thread: &mut WatchedThread) {
+fn look(thread: &mut WatchedThread) {
     hand_in(thread);
-    let size = thread.clocks.recorded();
-    let recorded = size.saturating_sub(std::mem::replace(&mut thread.recorded, size));
-    let is_time = SIGHTINGS.add(thread.clocks.take_sightings().into()) | RECORDED.add(recorded as u64);
+    let is_time = SIGHTINGS.add(thread.clocks.take_sightings().into());
     if is_time && !BUSY.swap(true, Ordering::Relaxed) {
         this_thread::stop_others(thread, round);
         BUSY.store(false, Ordering::Relaxed);
@@ -100,7 +92,7 @@ fn round() {
             live.location(location);
         }
     });
-    live.seal(threads::book());
+    live.seal();
     let (mut locations, mut sightings) = (0, 0);
     let mut pruning = Pruning::default();
     records::for_each(|record| {
@@ -111,5 +103,4 @@ fn round() {
         }
     });
     SIGHTINGS.begin(LEAST + EACH_LOCATION * locations + EACH_SIGHTING * sightings);
-    RECORDED.begin(LEAST_RECORDED + RECORDED_EACH * locations);
 }

@@ -86,11 +86,10 @@ mod tests {
     use super::*;
     use crate::records;
     use crate::shadow::tests::unused;
-    use std::sync::Arc;
 
     /// A load of a new location, made by a thread and remembered.
     fn loaded(acquired: bool) -> (Loads, ThreadClocks, usize) {
-        let (mut loads, mut thread, address) = (Loads::new(), ThreadClocks::new(&Arc::default(), 1, 5), unused(8));
+        let (mut loads, mut thread, address) = (Loads::new(), ThreadClocks::new(1, 5), unused(8));
         let locked = records::lock_for(address, false).expect("a record");
         loads.made(address, &locked, thread.epoch, acquired);
         drop(locked);
@@ -134,7 +133,7 @@ mod tests {
     #[test]
     fn a_load_is_something_new_after_the_thread_has_learnt_something() {
         let (loads, mut thread, address) = loaded(true);
-        thread.acquire(&ThreadClocks::new(&thread.book().clone(), 2, 9).release());
+        thread.acquire(&ThreadClocks::new(2, 9).release());
         thread.advance();
         assert_eq!(loads.again(&thread, address, true, 0, || 7), None);
     }
@@ -150,6 +149,6 @@ mod tests {
 
     #[test]
     fn nothing_is_known_at_first() {
-        assert_eq!(Loads::new().again(&ThreadClocks::new(&Arc::default(), 1, 1), 0, false, 0, || 7), None);
+        assert_eq!(Loads::new().again(&ThreadClocks::new(1, 1), 0, false, 0, || 7), None);
     }
 }

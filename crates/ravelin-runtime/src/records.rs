@@ -49,7 +49,7 @@ pub struct RecordSlot {
 }
 
 /// Cache lines move from core to core at every access to a contended location.
-const _: () = assert!(size_of::<RecordSlot>() == 4 * 64);
+const _: () = assert!(size_of::<RecordSlot>() == 5 * 64);
 
 static ARRAY: AtomicPtr<RecordSlot> = AtomicPtr::new(std::ptr::null_mut());
 static USED: AtomicU32 = AtomicU32::new(1);
@@ -168,7 +168,7 @@ impl RecordSlot {
     #[inline(always)]
     fn fetch(&self, writes: bool) {
         let place = std::ptr::from_ref(self).cast::<i8>();
-        for line in 1..if writes { 4 } else { 2 } {
+        for line in 1..if writes { 5 } else { 3 } {
             // SAFETY: within the place; and prefetching a cache line reads nothing.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(place.add(line * 64)) };
         }
@@ -397,7 +397,7 @@ mod tests {
         with(address, |record| {
             record.push(9);
             record.location(|| 4);
-            *record.released() = Some(Box::new(ThreadClocks::new(&Default::default(), 1, 1).release()));
+            *record.released() = Some(Box::new(ThreadClocks::new(1, 1).release()));
             assert!(record.is_atomic());
             record.begin_new_object();
             assert!(!record.is_atomic() && record.location_if_any().is_none() && record.released().is_none());

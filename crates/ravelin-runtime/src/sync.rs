@@ -62,7 +62,7 @@ pub fn release_join(object: usize) {
     records::with(object, |record| {
         let mine = thread.clocks.release();
         match record.released() {
-            Some(released) => released.join(&mine, thread.clocks.book()),
+            Some(released) => released.join(&mine),
             none => *none = Some(Box::new(mine)),
         }
     });

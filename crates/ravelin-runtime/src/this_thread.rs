@@ -62,8 +62,6 @@ pub struct WatchedThread {
     cache: Cache,
     /// Atomic accesses that are not part of the common count yet.
     pub accesses: u32,
-    /// How much of its clocks' versions is part of the common count.
-    pub recorded: usize,
     /// Its place in the schedule.
     pub place: u32,
     /// Its number among all threads ever started.
@@ -107,7 +105,6 @@ impl WatchedThread {
             clocks,
             cache: Cache::new(),
             accesses: 0,
-            recorded: 0,
             place: 0,
             number,
             stack: (0, 0),
@@ -192,7 +189,7 @@ impl WatchedThread {
     /// Frees what the thread cached; its trace stays.
     pub fn finish(&mut self) {
         // The state stays, and its next user overwrites it: the clocks would never be freed.
-        self.clocks = ThreadClocks::new(threads::book(), self.clocks.tid, self.clocks.epoch);
+        self.clocks = ThreadClocks::new(self.clocks.tid, self.clocks.epoch);
         self.cache.drain();
         // SAFETY: the frames were mapped with this length, and the runtime sees no more calls of the thread.
         unsafe { crate::mapping::unmap(self.frames.cast(), DEPTH * size_of::<CallFrame>()) };

@@ -12,12 +12,11 @@ use crate::spin::Spin;
 use crate::this_thread::{self, WatchedThread};
 use crate::trace::ThreadTrace;
 use ravelin_clocks::race::slot;
-use ravelin_clocks::{ClockBook, Epoch, ReleaseClocks, ThreadClocks, Tid};
+use ravelin_clocks::{Epoch, ReleaseClocks, ThreadClocks, Tid};
 use ravelin_findings::{Record, header, notes};
 use std::collections::VecDeque;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
 
 /// The epoch at which a thread continues under another tid.
 pub const LAST_EPOCH: Epoch = Epoch::MAX - 16;
@@ -85,19 +84,13 @@ static TABLE: Spin<ThreadTable> = Spin::new(ThreadTable {
 
 static OFF: AtomicBool = AtomicBool::new(false);
 
-/// The versions of all threads' clocks.
-pub fn book() -> &'static Arc<ClockBook> {
-    static BOOK: LazyLock<Arc<ClockBook>> = LazyLock::new(Arc::default);
-    &BOOK
-}
-
 /// Registers the calling thread, the first of the program.
 pub fn begin_first() {
     let mut table = TABLE.lock();
     if !table.slots.is_empty() {
         return;
     }
-    let Some(mut watched) = WatchedThread::new(ThreadClocks::new(book(), 0, 1), 0, None) else {
+    let Some(mut watched) = WatchedThread::new(ThreadClocks::new(0, 1), 0, None) else {
         return;
     };
     let here = (&raw const watched) as usize;
@@ -176,7 +169,7 @@ pub fn not_started(seed: Seed) {
 
 /// The new thread begins, as its first act.
 pub fn begin(seed: Box<Seed>) {
-    let mut clocks = ThreadClocks::new(book(), seed.tid, seed.epoch);
+    let mut clocks = ThreadClocks::new(seed.tid, seed.epoch);
     clocks.acquire(&seed.released);
     let state = {
         let table = TABLE.lock();
@@ -263,7 +256,7 @@ pub fn end() {
     let mask = signals::block();
     let thread = inside.thread();
     thread.spin.left();
-    crate::collect::look(thread);
+    crate::collect::hand_in(thread);
     let released = thread.clocks.release();
     let mut table = TABLE.lock();
     let tid = thread.clocks.tid;

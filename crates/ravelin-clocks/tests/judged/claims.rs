@@ -9,7 +9,6 @@ use ravelin_clocks::AtomicOrder::{self, AcqRel, Acquire, Relaxed, Release, SeqCs
 use ravelin_clocks::CasKind::{self, Blocking, Strong, Weak};
 use ravelin_clocks::{LocationAccess, LocationClocks, ReleaseClocks, ThreadClocks, WitnessMode};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 const X: usize = 0;
 const Y: usize = 1;
@@ -379,8 +378,7 @@ fn seq_cst_accesses_do_not_synchronise_others() {
 #[test]
 fn assumed_order_is_no_evidence() {
     let shown = |learn: fn(&mut ThreadClocks, &ReleaseClocks)| {
-        let book = Arc::default();
-        let mut threads = [1, 2, 3].map(|tid| ThreadClocks::new(&book, tid, 1));
+        let mut threads = [1, 2, 3].map(|tid| ThreadClocks::new(tid, 1));
         let [first, second, third] = &mut threads;
         let (mut x, mut y) = (LocationClocks::new(0), LocationClocks::new(0));
         let relaxed = |site| LocationAccess { place: 0, order: Relaxed, site, mode: WitnessMode::Predict };

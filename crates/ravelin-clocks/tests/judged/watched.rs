@@ -3,11 +3,10 @@
 
 use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, Random, SEMAPHORES, SyncOperation, THREADS};
 use ravelin_clocks::{
-    AccessViolation, AtomicOrder, ClockBook, EndClocks, Epoch, FenceLocation, Live, LocationAccess, LocationClocks,
-    MessageAccess, Pruning, ReleaseClocks, ThreadClocks, Tid, WitnessMode,
+    AccessViolation, AtomicOrder, EndClocks, Epoch, FenceLocation, Live, LocationAccess, LocationClocks, MessageAccess,
+    Pruning, ReleaseClocks, ThreadClocks, Tid, WitnessMode,
 };
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// What the runtime does besides.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +24,6 @@ pub struct Habits {
 }
 
 pub struct Watched {
-    book: Arc<ClockBook>,
     mode: WitnessMode,
     habits: Habits,
     random: Random,
@@ -44,11 +42,9 @@ pub struct Watched {
 
 impl Watched {
     pub fn new(mode: WitnessMode, habits: Habits) -> Watched {
-        let book = Arc::default();
         let mut threads: Vec<Option<ThreadClocks>> = (0..THREADS).map(|_| None).collect();
-        threads[0] = Some(new_thread(&book, 0, 2, habits));
+        threads[0] = Some(new_thread(0, 2, habits));
         Watched {
-            book,
             mode,
             habits,
             random: Random::new(7),
@@ -169,7 +165,7 @@ impl Watched {
             Act::Synchronise(SyncOperation::Unlock { lock }) => watched.release_into(&mut self.locks[lock]),
             Act::Synchronise(SyncOperation::Post { semaphore }) => {
                 let posted = watched.release();
-                self.semaphores[semaphore].join(&posted, &self.book);
+                self.semaphores[semaphore].join(&posted);
             }
             Act::Synchronise(SyncOperation::Take { semaphore }) => watched.acquire(&self.semaphores[semaphore]),
             Act::Synchronise(SyncOperation::Rename) => {
@@ -199,7 +195,7 @@ impl Watched {
             self.next += self.habits.stride;
         }
         self.reused.extend(old);
-        let mut new = new_thread(&self.book, tid, epoch, self.habits);
+        let mut new = new_thread(tid, epoch, self.habits);
         self.moments.push((tid, epoch, epoch));
         new.acquire(&released);
         self.threads[child] = Some(new);
@@ -213,7 +209,7 @@ impl Watched {
         live.hidden(&self.hidden);
         self.locks.iter().chain(&self.semaphores).for_each(|released| live.released(released));
         self.ended.iter().flatten().for_each(|(_, _, ended)| live.released(ended));
-        live.seal(&self.book);
+        live.seal();
         for location in &mut self.locations {
             if !self.random.once_in(4) {
                 location.prune(&live, &mut Pruning::default());
@@ -222,8 +218,8 @@ impl Watched {
     }
 }
 
-fn new_thread(book: &Arc<ClockBook>, tid: Tid, epoch: Epoch, habits: Habits) -> ThreadClocks {
-    let mut thread = ThreadClocks::new(book, tid, epoch);
+fn new_thread(tid: Tid, epoch: Epoch, habits: Habits) -> ThreadClocks {
+    let mut thread = ThreadClocks::new(tid, epoch);
     if !habits.folds {
         thread.keep_all_sightings();
     }

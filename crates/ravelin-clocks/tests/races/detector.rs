@@ -6,7 +6,6 @@ use ravelin_clocks::race::{list, slot};
 use ravelin_clocks::{FenceLocation, LocationAccess, LocationClocks, ReleaseClocks, ThreadClocks, WitnessMode};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 pub struct Detector {
     threads: Vec<ThreadClocks>,
@@ -46,9 +45,8 @@ impl Lists for Word<'_> {
 
 impl Detector {
     pub fn new() -> Detector {
-        let book = Arc::default();
         Detector {
-            threads: (0..THREADS + 2).map(|tid| ThreadClocks::new(&book, tid as u16, 1)).collect(),
+            threads: (0..THREADS + 2).map(|tid| ThreadClocks::new(tid as u16, 1)).collect(),
             locks: vec![ReleaseClocks::default(); LOCKS],
             locations: BTreeMap::new(),
             cells: Default::default(),

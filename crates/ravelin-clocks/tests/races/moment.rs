@@ -3,7 +3,6 @@
 use ravelin_clocks::ThreadClocks;
 use ravelin_clocks::race::cell::{self, Lists, ShadowCell};
 use ravelin_clocks::race::slot;
-use std::sync::Arc;
 use std::sync::{Barrier, Mutex};
 
 /// One list, behind a lock.
@@ -34,13 +33,13 @@ fn of_two_accesses_at_the_same_moment_one_sees_the_other() {
     let words: Vec<(ShadowCell, Locked)> = (0..WORDS).map(|_| Default::default()).collect();
     for (index, (cell, lists)) in words.iter().enumerate() {
         for tid in 0..index % 7 {
-            let reader = ThreadClocks::new(&Arc::default(), 2 + tid as u16, 1);
+            let reader = ThreadClocks::new(2 + tid as u16, 1);
             cell::access(cell, &reader, mine(&reader, 4, 1 + tid % 4, 0), lists);
         }
     }
     let together = Barrier::new(2);
     let write = |tid: u16| {
-        let thread = ThreadClocks::new(&Arc::default(), tid, 1);
+        let thread = ThreadClocks::new(tid, 1);
         let access = |(cell, lists): &(ShadowCell, Locked)| {
             together.wait();
             cell::access(cell, &thread, mine(&thread, 0, 4, slot::WRITE), lists).raced.is_some()
@@ -56,7 +55,7 @@ fn of_two_accesses_at_the_same_moment_one_sees_the_other() {
     assert_eq!(missed, None, "neither access saw the other");
     // Nothing that was there got lost.
     for (index, (cell, lists)) in words.iter().enumerate() {
-        let writer = ThreadClocks::new(&Arc::default(), 9, 1);
+        let writer = ThreadClocks::new(9, 1);
         for tid in 0..index % 7 {
             let slots = cell.iter().map(|slot| slot.load(std::sync::atomic::Ordering::Relaxed));
             let listed = lists.0.lock().expect("nobody panics").clone();

@@ -131,8 +131,8 @@ fn the_tid_of_a_joined_thread_is_used_again_with_later_epochs_and_another_number
 #[test]
 fn a_tid_is_used_again_only_by_children_of_whoever_knows_the_old_thread() {
     let mut table = empty();
-    let mut old = ThreadClocks::new(book(), table.fresh_tid().expect("a tid"), 1);
-    let mut parent = ThreadClocks::new(book(), table.fresh_tid().expect("a tid"), 1);
+    let mut old = ThreadClocks::new(table.fresh_tid().expect("a tid"), 1);
+    let mut parent = ThreadClocks::new(table.fresh_tid().expect("a tid"), 1);
     let left = old.release();
     table.slots[old.tid as usize].next_epoch = 40;
     table.free.push_back((old.tid, left.clone()));
@@ -145,7 +145,7 @@ fn a_tid_is_used_again_only_by_children_of_whoever_knows_the_old_thread() {
 #[test]
 fn a_tid_with_few_epochs_left_is_not_used_again() {
     let mut table = empty();
-    let parent = ThreadClocks::new(book(), table.fresh_tid().expect("a tid"), 1);
+    let parent = ThreadClocks::new(table.fresh_tid().expect("a tid"), 1);
     let old = table.fresh_tid().expect("a tid");
     table.free.push_back((old, ReleaseClocks::default()));
     table.slots[old as usize].next_epoch = LAST_EPOCH / 2;
@@ -159,7 +159,7 @@ fn there_are_no_more_tids_than_clocks_can_hold() {
     let mut table = empty();
     assert!((0..MOST).all(|tid| table.fresh_tid() == Some(tid as Tid)));
     assert_eq!(table.fresh_tid(), None);
-    assert_eq!(table.tid_for(&ThreadClocks::new(book(), 0, 1)), None);
+    assert_eq!(table.tid_for(&ThreadClocks::new(0, 1)), None);
 }
 
 #[test]
