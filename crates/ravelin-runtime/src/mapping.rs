@@ -72,6 +72,15 @@ pub unsafe fn clear_pages(address: usize, length: usize) {
     unsafe { kernel::call(libc::SYS_madvise, [address, length, libc::MADV_DONTNEED as usize]) };
 }
 
+/// Provides whole pages now, as if something was written to each. Does nothing before Linux 5.14.
+///
+/// # Safety
+/// The pages were mapped by this module.
+pub unsafe fn make_pages(address: usize, length: usize) {
+    // SAFETY: guaranteed by the caller.
+    unsafe { kernel::call(libc::SYS_madvise, [address, length, libc::MADV_POPULATE_WRITE as usize]) };
+}
+
 /// The system call itself, because `mmap` is interposed.
 ///
 /// # Safety

@@ -204,6 +204,9 @@ fn remember(cell: &'static ShadowCell, part: WordPart, mine: u64, pc: usize) {
 #[inline(always)]
 fn compare(thread: &mut WatchedThread, cell: &ShadowCell, part: WordPart, mine: u64, pc: usize) {
     let WordPart { address, size, whole } = part;
+    if cell::is_empty(cell) {
+        shadow::before_first_write(address);
+    }
     let outcome = cell::access(cell, &thread.clocks, mine, &WordRecords(address & !7));
     if let Some(slot) = outcome.raced {
         report::race(thread, address, (size, whole.1), mine, slot, pc);

@@ -1,6 +1,6 @@
 //! Where the runtime keeps what it knows about the program's memory.
 //!
-//! Three arrays cover the whole address space, at fixed addresses between the program and its libraries. Their pages
+//! Four arrays cover the whole address space, at fixed addresses between the program and its libraries. Their pages
 //! exist only where something was written. Only the low 44 bits of an address count. Programs (0x55…, or the lowest 4
 //! GB), and libraries and stacks (0x7e… and 0x7f…) differ in bits 40 to 43. `ravelin run` switches off the
 //! randomisation that could move them further.
@@ -10,11 +10,12 @@
 //! | cells | 8 bytes | the last non-atomic accesses ([`crate::race`]) |
 //! | records | 8 bytes | number of the first [`crate::records::WordRecord`]: atomics, locks |
 //! | blocks | 16 bytes | number of the heap block that begins here ([`crate::blocks`]) |
+//! | groups | 4 KiB | whether the cells were written ([`before_first_write`]) |
 
 use crate::kernel;
 use crate::mapping;
 use ravelin_clocks::race::cell::ShadowCell;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 const BITS: u32 = 44;
 const MASK: usize = (1 << BITS) - 1;
@@ -25,12 +26,19 @@ const RECORDS: usize = 0x6000_0000_0000;
 const RECORDS_LENGTH: usize = (1 << BITS) / 2;
 const BLOCKS: usize = 0x6800_0000_0000;
 const BLOCKS_LENGTH: usize = (1 << BITS) / 4;
+const GROUPS: usize = 0x6c00_0000_0000;
+const GROUPS_LENGTH: usize = 1 << (BITS - GROUP_BITS);
+/// The cells of 2^this many bytes come into being together.
+const GROUP_BITS: u32 = 14;
+
+const ARRAYS: [(usize, usize); 4] =
+    [(CELLS, CELLS_LENGTH), (RECORDS, RECORDS_LENGTH), (BLOCKS, BLOCKS_LENGTH), (GROUPS, GROUPS_LENGTH)];
 
 const PAGE: usize = 4096;
 
 /// Reserves the arrays, and returns whether that was possible.
 pub fn reserve() -> bool {
-    [(CELLS, CELLS_LENGTH), (RECORDS, RECORDS_LENGTH), (BLOCKS, BLOCKS_LENGTH)].into_iter().all(|(address, length)| {
+    ARRAYS.into_iter().all(|(address, length)| {
         let block = mapping::map_at(address, length);
         if !block.is_null() {
             // SAFETY: only tells the kernel to omit these pages from a core file.
@@ -46,6 +54,31 @@ pub fn cell(address: usize) -> &'static ShadowCell {
     let at = CELLS + ((address & MASK) & !7) * 4;
     // SAFETY: within the reserved array by the mask, aligned, and any bits are atomics.
     unsafe { &*(at as *const ShadowCell) }
+}
+
+/// A cell that is empty is about to be written. If its page has only been read so far, the kernel has its page of zeros
+/// there, and replacing that interrupts all cores that run the program. So the pages around it are made at once.
+#[inline(always)]
+pub fn before_first_write(address: usize) {
+    let group = group(address);
+    if group.load(Ordering::Relaxed) == 0 {
+        make_group(group, address);
+    }
+}
+
+#[cold]
+fn make_group(group: &AtomicU8, address: usize) {
+    group.store(1, Ordering::Relaxed);
+    let first = CELLS + ((address & MASK) >> GROUP_BITS << GROUP_BITS) * 4;
+    // SAFETY: the pages belong to a reserved array, and their content stays. A kernel that cannot do this does nothing.
+    unsafe { mapping::make_pages(first, 4 << GROUP_BITS) };
+}
+
+#[inline(always)]
+fn group(address: usize) -> &'static AtomicU8 {
+    let at = GROUPS + ((address & MASK) >> GROUP_BITS);
+    // SAFETY: within the reserved array by the mask, and any bits are atomics.
+    unsafe { &*(at as *const AtomicU8) }
 }
 
 /// Where the number of the first record of an address's word is.
@@ -101,14 +134,13 @@ pub fn for_each_record(address: usize, length: usize, mut work: impl FnMut(&'sta
 
 /// Empties the cells of a range of whole words.
 pub fn clear_cells(address: usize, length: usize) {
-    clear(CELLS + ((address & MASK) & !7) * 4, length.div_ceil(8) * 32);
-}
-
-fn clear(start: usize, length: usize) {
+    /// From this length on, the pages are given back.
     const LARGE: usize = 1 << 17;
+    let start = CELLS + ((address & MASK) & !7) * 4;
+    let length = length.div_ceil(8) * size_of::<ShadowCell>();
     let end = start + length;
     let (first, last) = (start.next_multiple_of(PAGE), end & !(PAGE - 1));
-    // SAFETY: the range lies in a reserved array, whose content may be zeroed at any time.
+    // SAFETY: the range lies in the reserved array, whose content may be zeroed at any time.
     unsafe {
         if length < LARGE {
             std::ptr::write_bytes(start as *mut u8, 0, length);
@@ -116,6 +148,9 @@ fn clear(start: usize, length: usize) {
             std::ptr::write_bytes(start as *mut u8, 0, first - start);
             mapping::clear_pages(first, last - first);
             std::ptr::write_bytes(last as *mut u8, 0, end - last);
+            let group = |cells: usize| group((cells - CELLS) / 4);
+            let groups = group(last - 1).as_ptr().addr() - group(first).as_ptr().addr() + 1;
+            std::ptr::write_bytes(group(first).as_ptr(), 0, groups);
         }
     }
 }
@@ -215,6 +250,29 @@ pub mod tests {
                 assert_eq!(cell(address + offset)[3].load(Ordering::Relaxed), 0, "{offset} of {length}");
             }
             assert_eq!((before.load(Ordering::Relaxed), after.load(Ordering::Relaxed)), (6, 7), "beside {length}");
+        }
+    }
+
+    #[test]
+    fn the_pages_of_cells_are_made_together_and_again_after_they_were_cleared() {
+        const LENGTH: usize = 1 << 20;
+        let exist = |address: usize| {
+            let mut exists = [0u8; (4 << GROUP_BITS) / PAGE];
+            let cells = cell(address).as_ptr() as usize;
+            // SAFETY: the array of answers has room for these pages, all of which are reserved.
+            unsafe { kernel::call(libc::SYS_mincore, [cells, 4 << GROUP_BITS, exists.as_mut_ptr() as usize]) };
+            exists.map(|exists| exists & 1 == 1)
+        };
+        let address = unused(LENGTH).next_multiple_of(1 << GROUP_BITS);
+        for _ in 0..2 {
+            assert_eq!(exist(address), [false; _]);
+            before_first_write(address + 2 * PAGE);
+            assert_eq!(exist(address), [true; _]);
+            assert_eq!(exist(address + (1 << GROUP_BITS)), [false; _]);
+            cell(address)[1].store(5, Ordering::Relaxed);
+            before_first_write(address);
+            assert_eq!(cell(address)[1].load(Ordering::Relaxed), 5, "what is there stays");
+            clear_cells(address, LENGTH);
         }
     }
 }

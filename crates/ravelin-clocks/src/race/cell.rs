@@ -65,6 +65,12 @@ pub fn is_known(cell: &ShadowCell, mine: u64) -> bool {
     said(0) || said(1) || said(2) || said(3)
 }
 
+/// Whether the cell has no first slot, as every cell that was never written.
+#[inline(always)]
+pub fn is_empty(cell: &ShadowCell) -> bool {
+    cell[0].load(Ordering::Relaxed) == 0
+}
+
 /// `thread` makes the non-atomic access `mine` now.
 #[inline]
 pub fn access(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> RaceCheck {
