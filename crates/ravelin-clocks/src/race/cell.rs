@@ -11,6 +11,11 @@
 //!
 //! A bit of the first slot is the cell's lock: an access takes it with one atomic instruction, changes as many slots as
 //! it must, and gives it back with a plain store. So of two simultaneous accesses one sees the other.
+//!
+//! Most words belong to one thread for a long time. While the cell holds only accesses of the thread itself and the
+//! first slot is empty, the thread changes the other slots without the lock. The first access of another thread takes
+//! the first slot, so both are kept. If they happen at the same moment, neither may see the other; then the next access
+//! of either to the word does.
 
 use super::list::{self, AccessList};
 use super::slot::{ATOMIC, BYTES, WRITE, alike, epoch, races, remainder, tid, without};
@@ -65,47 +70,106 @@ pub fn is_known(cell: &ShadowCell, mine: u64) -> bool {
     said(0) || said(1) || said(2) || said(3)
 }
 
-/// Whether the cell has no first slot, as every cell that was never written.
+/// Whether the slot that is used first is empty, as in every cell that was never written.
 #[inline(always)]
 pub fn is_empty(cell: &ShadowCell) -> bool {
-    cell[0].load(Ordering::Relaxed) == 0
+    cell[1].load(Ordering::Relaxed) == 0
 }
 
 /// `thread` makes the non-atomic access `mine` now.
-#[inline]
+#[inline(always)]
 pub fn access(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> RaceCheck {
+    if access_alone(cell, mine) { RaceCheck::default() } else { access_locked(cell, thread, mine, lists) }
+}
+
+/// The access `mine` to a word that belongs to its thread so far. Returns false if that is not so, or if there is no
+/// room.
+#[inline(always)]
+fn access_alone(cell: &ShadowCell, mine: u64) -> bool {
+    let slots = [1, 2, 3].map(|index: usize| cell[index].load(Ordering::Relaxed));
+    let is_own = |slot: u64| slot == 0 || tid(slot) == tid(mine);
+    if cell[0].load(Ordering::Relaxed) != 0
+        || !(is_own(slots[0]) && is_own(slots[1]) && is_own(slots[2]))
+        || slots[0] | slots[1] | slots[2] == 0
+    {
+        return false;
+    }
+    let (mut shared, mut free) = (None, None);
+    for (index, slot) in slots.into_iter().enumerate().rev() {
+        if alike(slot, mine) {
+            shared = Some((index, slot));
+            continue;
+        }
+        // What a thread did before happens before what it does now.
+        let left = if slot & WRITE <= mine & WRITE { without(slot, mine) } else { slot };
+        if left == 0 {
+            free = Some((index, 0));
+        }
+        if left != slot {
+            cell[index + 1].store(left, Ordering::Relaxed);
+        }
+    }
+    let Some((index, slot)) = shared.or(free) else {
+        return false;
+    };
+    cell[index + 1].store(slot | mine, Ordering::Relaxed);
+    true
+}
+
+/// The same as [`access`], with the lock in any case.
+#[inline(never)]
+pub fn access_locked(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> RaceCheck {
     let mut cell = LockedCell::new(cell, lists);
     let mut outcome = RaceCheck::default();
     let marked = cell.marked();
-    let (mut shared, mut free) = (None, None);
-    for index in usize::from(marked != 0)..SLOTS {
-        let slot = cell.slots[index];
+    // Another thread may be working with the other slots without the lock.
+    let unguarded = cell.slots[0] == 0;
+    let (mut shared, mut free, mut others) = (None, None, false);
+    for index in (usize::from(marked != 0)..SLOTS).rev() {
+        let mut slot = cell.slots[index];
         if alike(slot, mine) {
             shared = Some(index);
             continue;
         }
-        let mut left = slot;
-        if slot & mine & BYTES != 0 {
-            left = remainder(thread, slot, mine);
-            if outcome.raced.is_none() && races(thread, slot, mine) {
-                outcome.raced = Some(slot);
+        while slot & mine & BYTES != 0 {
+            let mut left = remainder(thread, slot, mine);
+            let raced = outcome.raced.is_none() && races(thread, slot, mine);
+            if raced {
                 // The new one takes its place, so that the same pair is not found at every access.
                 left = without(slot, mine);
             }
-            if left != slot {
-                cell.set(index, left);
+            match cell.replace(index, slot, left, unguarded) {
+                Ok(()) => {
+                    outcome.raced = outcome.raced.or(raced.then_some(slot));
+                    slot = left;
+                    break;
+                }
+                Err(now) => slot = now,
             }
         }
-        if left == 0 {
-            free = free.or(Some(index));
+        if slot == 0 {
+            free = if index > 0 { Some(index) } else { free };
+        } else if tid(slot) != tid(mine) {
+            others = true;
         }
     }
-    match (shared, free) {
-        (Some(shared), _) => cell.set(shared, cell.slots[shared] | mine),
-        (None, Some(free)) => cell.set(free, mine),
-        (None, None) => {}
+    // The first slot keeps a thread from taking the word for its own.
+    if cell.slots[0] == 0 && (others || free.is_none()) {
+        free = Some(0);
     }
-    let mut stored = shared.or(free).is_some();
+    let place = match (shared, free) {
+        (Some(0), Some(free)) if !others => {
+            cell.set(free, cell.slots[0]);
+            cell.slots[0] = 0;
+            Some(free)
+        }
+        (Some(shared), _) => Some(shared),
+        (None, free) => free,
+    };
+    if let Some(place) = place {
+        cell.set(place, cell.slots[place] | mine);
+    }
+    let mut stored = place.is_some();
     if marked & (SPILT | mine & BYTES) != 0 {
         look_into_lists(&mut cell, thread, mine, lists, &mut outcome, &mut stored);
     }
@@ -242,6 +306,19 @@ impl<'a> LockedCell<'a> {
     #[inline(always)]
     fn marked(&self) -> u64 {
         if self.slots[0] & MARKER != 0 { self.slots[0] } else { 0 }
+    }
+
+    /// Changes a slot. If another thread may work with it without the lock (`unguarded`), this fails with what the slot
+    /// holds now if that is no longer what it was.
+    #[inline(always)]
+    fn replace(&mut self, index: usize, slot: u64, with: u64, unguarded: bool) -> Result<(), u64> {
+        if with != slot && unguarded {
+            self.cell[index].compare_exchange(slot, with, Ordering::Relaxed, Ordering::Relaxed)?;
+        }
+        if with != slot {
+            self.set(index, with);
+        }
+        Ok(())
     }
 
     #[inline(always)]

@@ -14,6 +14,8 @@ pub struct Detector {
     cells: [ShadowCell; LENGTH / 8],
     /// By the address of a location; those of words also hold what had to leave the cell.
     lists: RefCell<BTreeMap<usize, Vec<u64>>>,
+    /// Whether threads lock cells also where they are alone.
+    always_locks: bool,
 }
 
 /// The other access of a race.
@@ -51,7 +53,12 @@ impl Detector {
             locations: BTreeMap::new(),
             cells: Default::default(),
             lists: RefCell::default(),
+            always_locks: false,
         }
+    }
+
+    pub fn that_always_locks() -> Detector {
+        Detector { always_locks: true, ..Detector::new() }
     }
 
     /// How accesses of a thread are remembered now.
@@ -73,6 +80,8 @@ impl Detector {
             raced
         } else if cell::is_known(cell, mine) {
             None
+        } else if self.always_locks {
+            cell::access_locked(cell, thread, mine, &word).raced
         } else {
             cell::access(cell, thread, mine, &word).raced
         };

@@ -20,7 +20,12 @@ use steps::{LENGTH, Memory, Step, generate};
 /// A race that is reported must be one. The first race on each byte must be reported, by the access that makes it:
 /// afterwards the new access stands in the place of the one it raced with.
 fn compare(steps: &[Step]) -> Result<usize, String> {
-    let mut detector = Detector::new();
+    let races = compare_with(Detector::that_always_locks(), steps)?;
+    let found = compare_with(Detector::new(), steps)?;
+    if races == found { Ok(races) } else { Err(format!("{races} races with the lock, {found} without")) }
+}
+
+fn compare_with(mut detector: Detector, steps: &[Step]) -> Result<usize, String> {
     let mut judge = Judge::new();
     let mut spoilt = [false; LENGTH];
     let mut races = 0;

@@ -65,3 +65,45 @@ fn of_two_accesses_at_the_same_moment_one_sees_the_other() {
         assert!(cell::would_race(cell, &writer, mine(&writer, 4, 1, slot::WRITE), lists).is_some() || index % 7 == 0);
     }
 }
+
+/// A thread that has had a word to itself goes on there while another makes its first access. Neither may see the other,
+/// but both are remembered.
+#[test]
+fn what_a_thread_does_alone_and_the_first_access_of_another_are_both_kept() {
+    const WORDS: usize = 20_000;
+    let words: Vec<(ShadowCell, Locked)> = (0..WORDS).map(|_| Default::default()).collect();
+    let (mut owner, other) = (ThreadClocks::new(0, 1), ThreadClocks::new(1, 1));
+    let bytes = |index: usize| (index % 5, 1 + index % 3);
+    for (index, (cell, lists)) in words.iter().enumerate() {
+        let (at, size) = bytes(index);
+        cell::access(cell, &owner, mine(&owner, at, size, slot::WRITE), lists);
+        cell::access(cell, &owner, mine(&owner, 4, 4, 0), lists);
+    }
+    owner.release();
+    owner.advance();
+    let together = Barrier::new(2);
+    let all = |thread: &ThreadClocks| {
+        let access = |(index, (cell, lists)): (usize, &(ShadowCell, Locked))| {
+            if index % 100 == 0 {
+                together.wait();
+            }
+            let (at, size) = bytes(index);
+            cell::access(cell, thread, mine(thread, at, size, slot::WRITE), lists).raced.is_some()
+        };
+        words.iter().enumerate().map(access).collect::<Vec<bool>>()
+    };
+    let (one, two) = std::thread::scope(|scope| {
+        let one = scope.spawn(|| all(&owner));
+        let two = all(&other);
+        (one.join().expect("no panic"), two)
+    });
+    for (index, (cell, lists)) in words.iter().enumerate() {
+        let slots = cell.iter().map(|slot| slot.load(std::sync::atomic::Ordering::Relaxed));
+        let of = |thread: &ThreadClocks| mine(thread, bytes(index).0, bytes(index).1, slot::WRITE);
+        let kept: Vec<u64> = slots.chain(lists.0.lock().expect("nobody panics").clone()).collect();
+        let has = |wanted: u64| kept.iter().any(|slot| slot & !slot::BYTES == wanted & !slot::BYTES);
+        // An access that races takes the place of the earlier one.
+        assert!(has(of(&owner)) || two[index], "word {index}: what the owner did is lost");
+        assert!(has(of(&other)) || one[index], "word {index}: what the other thread did is lost");
+    }
+}
