@@ -5,7 +5,7 @@
 //! moment. A thread's clock does not contain the thread's own component. That component would change at every event;
 //! without it, a snapshot can be released again as long as nothing else has changed.
 
-use crate::snapshot::{ClockSnapshot, SOME};
+use crate::snapshot::{ClockSnapshot, FEW, SOME};
 use std::sync::Arc;
 
 /// The number of a thread. It is reused after the thread has ended, once every thread that matters knows that.
@@ -43,7 +43,8 @@ impl Clock {
             return false;
         }
         if self.epochs.len() <= index {
-            self.epochs.resize(index + 1, 0);
+            // Snapshots copy this many at once.
+            self.epochs.resize((index + 1).max(FEW), 0);
         }
         self.epochs[index] = epoch;
         self.frozen = None;

@@ -44,7 +44,7 @@ impl Clone for ClockSnapshot {
             return;
         }
         match &from.0 {
-            SnapshotData::Few { .. } => self.0 = from.0.clone(),
+            SnapshotData::Few { by, at, epochs } => self.set(*by, *at, epochs),
             SnapshotData::Own { by, at, epochs } => self.set(*by, *at, epochs),
             SnapshotData::Shared { by, at, epochs } => self.share(*by, *at, epochs),
         }
@@ -75,6 +75,11 @@ impl ClockSnapshot {
     #[inline]
     pub(crate) fn set(&mut self, by: Tid, at: Epoch, epochs: &[Epoch]) {
         match &mut self.0 {
+            // Not by way of the stack: reading at once what was written there in pieces takes long.
+            SnapshotData::Few { by: old_by, at: old_at, epochs: few } if epochs.len() == FEW => {
+                (*old_by, *old_at) = (by, at);
+                few.copy_from_slice(epochs);
+            }
             SnapshotData::Own { by: old_by, at: old_at, epochs: own } if own.len() >= epochs.len() => {
                 (*old_by, *old_at) = (by, at);
                 let (begin, end) = own.split_at_mut(epochs.len());
