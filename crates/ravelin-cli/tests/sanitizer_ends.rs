@@ -188,6 +188,10 @@ fn a_limit_for_memory_makes_no_panic() {
             let line = format!("ulimit -v {limit}; exec {ravelin} run {options} ./sb");
             let output = Command::new("sh").args(["-c", &line]).current_dir(&place.0).output().expect("a shell");
             let shown = text(&output);
+            if shown.contains("failed to allocate an alternative stack") {
+                // The standard library gives up before the program begins.
+                continue;
+            }
             assert_ne!(output.status.code(), Some(101), "{line}: {shown}");
             assert_ne!(output.status.code(), Some(0), "{line}: {shown}");
             assert!(!shown.contains("panicked"), "{line}: {shown}");

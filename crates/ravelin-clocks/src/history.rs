@@ -90,6 +90,8 @@ pub struct History {
     pruned: u32,
     /// Which of the last writes were plain, one bit each, by their number modulo [`VALUES`].
     plain: u8,
+    /// Whether every write wrote more than the one before.
+    increasing: bool,
     /// The sightings before the newest, oldest first.
     older: Vec<PackedSighting>,
     /// What the last writes wrote, each at its number modulo the length.
@@ -111,7 +113,7 @@ impl History {
         let mut values = [0; VALUES];
         values[0] = initial;
         let last = PackedSighting { stamp: 0, epoch: 0, writer: 0, updates: 0, site: 0 };
-        History { last, values, older: Vec::new(), last_plain: 0, plain: 0, pruned: 0 }
+        History { last, values, older: Vec::new(), last_plain: 0, plain: 0, pruned: 0, increasing: true }
     }
 
     /// Number of the newest write.
@@ -203,6 +205,11 @@ impl History {
         (seen.updates < u16::MAX && last > gap.known).then_some(last == self.last_plain)
     }
 
+    /// What the newest write wrote, if every write before it wrote less.
+    pub fn increased_to(&self) -> Option<u64> {
+        self.increasing.then(|| self.values[self.newest() as usize % VALUES])
+    }
+
     /// The writes that may be read across a gap although a newer one is forced, newest first.
     pub fn stale(&self, gap: &Gap) -> Stale<'_> {
         Stale { history: self, from: gap.known, next: gap.forced.timestamp(), complete: true }
@@ -219,6 +226,7 @@ impl History {
         } else {
             self.plain &= !(1 << index);
         }
+        self.increasing &= value > self.values[(newest - 1) as usize % VALUES];
         self.values[index] = value;
         let updates = u16::try_from(newest - self.last_plain).unwrap_or(u16::MAX);
         let ThreadClocks { tid, epoch, .. } = *thread;

@@ -62,6 +62,8 @@ pub struct AccessViolation {
     pub listed: usize,
     /// Whether these are all values.
     pub complete: bool,
+    /// A value that is above all others the location has had, if that is known.
+    pub below: Option<u64>,
 }
 
 /// The write that a read reads from, if another thread made it and it is not known by happens-before.
@@ -299,7 +301,8 @@ impl LocationClocks {
             }
         }
         let complete = complete && stale.complete();
-        Some(AccessViolation { reads: true, missed, predicted, values, listed, complete })
+        let below = self.history.increased_to();
+        Some(AccessViolation { reads: true, missed, predicted, values, listed, complete, below })
     }
 
     /// Whether a write may be put before one that is forced (4.1: not between an update and what it read).
@@ -311,7 +314,15 @@ impl LocationClocks {
             return None;
         }
         let missed = self.history.forced(&gap);
-        Some(AccessViolation { reads: false, missed, predicted, values: [0; VALUES], listed: 0, complete: false })
+        Some(AccessViolation {
+            reads: false,
+            missed,
+            predicted,
+            values: [0; VALUES],
+            listed: 0,
+            complete: false,
+            below: None,
+        })
     }
 
     /// Whether an update may read a stale write and be put right after it, and which values it may read.

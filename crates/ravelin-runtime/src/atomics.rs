@@ -245,9 +245,32 @@ macro_rules! entry {
     };
 }
 
+/// The same for loads, with the registers of the program stored as [`crate::caller::CallerState`].
+macro_rules! load_entry {
+    ($symbol:expr, $function:path) => {
+        global_asm!(
+            concat!(".globl ", $symbol),
+            concat!(".type ", $symbol, ",@function"),
+            concat!($symbol, ":"),
+            "mov rdx, qword ptr [rsp]",
+            "mov rax, qword ptr [rip + __ravelin_caller@GOTTPOFF]",
+            "mov qword ptr fs:[rax], rbx",
+            "mov qword ptr fs:[rax + 8], rbp",
+            "mov qword ptr fs:[rax + 16], r12",
+            "mov qword ptr fs:[rax + 24], r13",
+            "mov qword ptr fs:[rax + 32], r14",
+            "mov qword ptr fs:[rax + 40], r15",
+            "mov qword ptr fs:[rax + 48], rsp",
+            "mov qword ptr fs:[rax + 56], rdx",
+            "jmp {function}",
+            function = sym $function,
+        );
+    };
+}
+
 macro_rules! entries {
     ($($bits:literal $word:ty),*) => {$(
-        entry!(concat!("__tsan_atomic", $bits, "_load"), "rdx", load::<$word>);
+        load_entry!(concat!("__tsan_atomic", $bits, "_load"), load::<$word>);
         entry!(concat!("__tsan_atomic", $bits, "_store"), "rcx", store::<$word>);
         entry!(concat!("__tsan_atomic", $bits, "_exchange"), "rcx", exchange::<$word>);
         entry!(concat!("__tsan_atomic", $bits, "_fetch_add"), "rcx", fetch_add::<$word>);

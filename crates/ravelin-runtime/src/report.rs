@@ -3,10 +3,12 @@
 //! A finding is made once for each pair of places in the program; after that it is only counted, without a lock.
 
 use crate::blocks;
+use crate::caller;
 use crate::chain::{self, ChainStep as ChainLink, EarlierAccess};
 use crate::file;
 use crate::interpose::annotations;
 use crate::options;
+use crate::rounds::{self, Loaded};
 use crate::schedule;
 use crate::spin::Spin;
 use crate::spinning;
@@ -55,8 +57,12 @@ pub fn violation(thread: &mut WatchedThread, address: usize, violation: &AccessV
     };
     let missed = violation.missed;
     let key = Key { access: done.pc as u64, other: missed.site & PC, problem };
-    let values = &violation.values[..violation.listed];
-    let complete = violation.complete && violation.reads;
+    let mut complete = violation.complete && violation.reads && violation.listed > 0;
+    let mut values = &violation.values[..violation.listed];
+    if done.kind == AccessKind::Load && only_waits(thread, violation, done) {
+        // No further evidence is needed.
+        (complete, values) = (true, &[]);
+    }
     if count(&key) {
         note_values(&key, values, complete);
         return;
@@ -85,6 +91,21 @@ pub fn violation(thread: &mut WatchedThread, address: usize, violation: &AccessV
         point: schedule::progress().0,
     };
     publish(key, finding, values, complete);
+}
+
+/// Whether the code after a load goes back to it with every value that the load may have read instead.
+fn only_waits(thread: &WatchedThread, violation: &AccessViolation, done: CompletedAccess) -> bool {
+    let caller = caller::last();
+    let goes_round = |loaded| rounds::goes_round(&caller, loaded, done.size as u32, thread.stack);
+    let values = &violation.values[..violation.listed];
+    if caller.pc != done.pc as u64 || done.size > 8 || values.is_empty() {
+        return false;
+    }
+    if violation.complete {
+        values.iter().all(|&value| goes_round(Loaded::Exactly(value)))
+    } else {
+        violation.below.is_some_and(|limit| goes_round(Loaded::Below(limit)))
+    }
 }
 
 /// A race of a non-atomic access with the access in `slot`. Of its `whole` bytes, `size` are in the word that races.
@@ -316,13 +337,16 @@ struct ReportedFinding {
     key: Key,
     /// The finding in the file; null if there was no room.
     record: file::FileRecord,
+    /// The values that may be read and of which only other runs of the loop can say that they make it go round.
     values: Vec<u64>,
+    /// Whether all values that may be read are listed or known to do that.
     complete: bool,
 }
 
 impl ReportedFinding {
     fn settle(&self) {
-        let harmless = self.complete && spinning::harmless(self.key.access as usize, &self.values);
+        let harmless =
+            self.complete && (self.values.is_empty() || spinning::harmless(self.key.access as usize, &self.values));
         self.record.set_spinning(if harmless { Spinning::Harmless } else { Spinning::No });
     }
 }
