@@ -6,7 +6,8 @@
 use super::{Reference, Refusal, State, TooMany};
 use crate::Action;
 use ravelin_program::{Fault, Instruction, ThreadId, TransitionId, Value};
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use rustc_hash::FxHashSet;
+use std::collections::{BTreeSet, VecDeque};
 
 /// What can happen next in a state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,7 +80,7 @@ impl Reference {
     /// or `None` if there are more.
     pub fn visit(&self, limit: usize, visit: &mut dyn FnMut(&State, &EnabledSteps)) -> Result<Option<usize>, TooMany> {
         let mut waiting: VecDeque<State> = self.initial_states()?.into();
-        let mut seen: HashSet<State> = waiting.iter().cloned().collect();
+        let mut seen: FxHashSet<State> = waiting.iter().cloned().collect();
         let mut visited = 0;
         while let Some(state) = waiting.pop_front() {
             if visited == limit {

@@ -1,8 +1,13 @@
 //! Relations over the events of one graph, as square Boolean matrices with the operators of relational axioms.
 //!
-//! A row is a string of bits, so composition and closure take n² row operations.
+//! A row is a string of bits, so composition and closure take n² row operations. Graphs are small and judged by the
+//! million, so few rows are kept without an allocation.
 
+use smallvec::{SmallVec, smallvec};
 use std::fmt;
+
+/// How many words of a matrix are kept in place.
+const FEW: usize = 24;
 
 /// A set of pairs of events, which are numbered `0..size`.
 #[derive(Clone, PartialEq, Eq)]
@@ -10,13 +15,13 @@ pub struct Relation {
     size: usize,
     /// Words in a row.
     width: usize,
-    bits: Vec<u64>,
+    bits: SmallVec<[u64; FEW]>,
 }
 
 impl Relation {
     pub fn empty(size: usize) -> Relation {
         let width = size.div_ceil(64);
-        Relation { size, width, bits: vec![0; size * width] }
+        Relation { size, width, bits: smallvec![0; size * width] }
     }
 
     /// All pairs with the property.
@@ -47,6 +52,7 @@ impl Relation {
         self.size
     }
 
+    #[inline]
     pub fn contains(&self, from: usize, to: usize) -> bool {
         self.row(from)[to / 64] >> (to % 64) & 1 == 1
     }
@@ -58,6 +64,7 @@ impl Relation {
     }
 
     /// Calls `visit` with each pair, in ascending order.
+    #[inline]
     fn each(&self, mut visit: impl FnMut(usize, usize)) {
         for from in 0..self.size {
             for (number, &word) in self.row(from).iter().enumerate() {
@@ -70,6 +77,7 @@ impl Relation {
         }
     }
 
+    #[inline]
     pub fn insert(&mut self, from: usize, to: usize) {
         debug_assert!(from < self.size && to < self.size);
         self.bits[from * self.width + to / 64] |= 1 << (to % 64);
@@ -121,6 +129,14 @@ impl Relation {
     /// `self⁺`, by Warshall's algorithm.
     pub fn closure(&self) -> Relation {
         let mut closure = self.clone();
+        if self.width == 1 {
+            for middle in 0..self.size {
+                let through = closure.bits[middle];
+                // All ones if the row leads to the one in the middle.
+                closure.bits.iter_mut().for_each(|row| *row |= through & (*row >> middle & 1).wrapping_neg());
+            }
+            return closure;
+        }
         for middle in 0..self.size {
             for from in 0..self.size {
                 if closure.contains(from, middle) {
@@ -146,6 +162,7 @@ impl Relation {
         self.closure().is_irreflexive()
     }
 
+    #[inline]
     fn row(&self, from: usize) -> &[u64] {
         &self.bits[from * self.width..][..self.width]
     }

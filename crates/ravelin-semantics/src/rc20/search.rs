@@ -14,7 +14,7 @@ use super::{
     rc20_consistent,
 };
 use ravelin_program::{Copies, InitialValue, Instruction, Program, Thread, ThreadId, Transition, TransitionId, Value};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -67,7 +67,7 @@ impl<'a> GraphSearch<'a> {
         successors: impl Fn(&GraphState) -> Vec<GraphState>,
         mut visit: impl FnMut(&GraphState) -> ControlFlow<()>,
     ) -> Result<Option<usize>, EnumerationRefusal> {
-        let mut seen: HashSet<GraphState> = self.initial.iter().cloned().collect();
+        let mut seen: FxHashSet<GraphState> = self.initial.iter().cloned().collect();
         let mut pending = self.initial.clone();
         while let Some(state) = pending.pop() {
             if visit(&state).is_break() {

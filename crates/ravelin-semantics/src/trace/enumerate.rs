@@ -18,7 +18,8 @@ use super::past::Past;
 use crate::Action;
 use crate::operational::{Reference, State, TooMany};
 use ravelin_program::{Instruction, Model, Order, ThreadId};
-use std::collections::{HashMap, HashSet, VecDeque};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
 use std::hash::Hash;
 use thiserror::Error;
 
@@ -56,7 +57,7 @@ struct TraceSearch<'a> {
     /// How each configuration was reached.
     origins: Vec<TraceOrigin>,
     /// States from which store buffers cannot be emptied.
-    hopeless: HashSet<State>,
+    hopeless: FxHashSet<State>,
     visited: usize,
 }
 
@@ -79,7 +80,7 @@ impl<'a> TraceSearch<'a> {
                 && reference.bound().is_none()
                 && !program.threads.iter().any(takes_bus),
             origins: Vec::new(),
-            hopeless: HashSet::new(),
+            hopeless: FxHashSet::default(),
             visited: 0,
         }
     }
@@ -89,7 +90,7 @@ impl<'a> TraceSearch<'a> {
         mut self,
         key: impl Fn(&State, &Past) -> K,
     ) -> Result<Option<CyclicComputation>, EnumerationLimit> {
-        let mut seen = HashSet::new();
+        let mut seen = FxHashSet::default();
         let mut waiting = VecDeque::new();
         for state in self.reference.initial_states()? {
             let past = Past::new(state.threads.len());
@@ -153,7 +154,7 @@ impl<'a> TraceSearch<'a> {
 
     /// A shortest way to empty store buffers.
     fn empty_buffers(&mut self, state: &State) -> Result<Option<Vec<Action>>, EnumerationLimit> {
-        let mut origins: HashMap<State, Option<(State, Action)>> = HashMap::from([(state.clone(), None)]);
+        let mut origins: FxHashMap<State, Option<(State, Action)>> = FxHashMap::from_iter([(state.clone(), None)]);
         let mut waiting = VecDeque::from([state.clone()]);
         while let Some(state) = waiting.pop_front() {
             if state.threads.iter().all(|thread| thread.buffer.is_empty()) {
