@@ -145,11 +145,10 @@ impl Cursor<'_> {
     }
 
     fn finding(&mut self) -> Option<FindingRecord> {
-        use Problem::*;
         Some(FindingRecord {
             count: self.word()?,
             spinning: self.choice(&[Spinning::No, Spinning::Harmless])?,
-            problem: self.choice(&[StaleRead, StaleWrite, StaleUpdate, Race])?,
+            problem: self.choice(&Problem::ALL)?,
             address: self.word()?,
             access: self.access()?,
             other: self.access()?,
@@ -220,7 +219,7 @@ impl Cursor<'_> {
 
     fn step(&mut self) -> Option<OrderStep> {
         Some(OrderStep {
-            kind: self.choice(&[OrderStepKind::ReadsFrom, OrderStepKind::Overwrites, OrderStepKind::OverwritesRead])?,
+            kind: self.choice(&OrderStepKind::ALL)?,
             address: self.word()?,
             before: self.access()?,
             after: self.access()?,

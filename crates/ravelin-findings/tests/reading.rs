@@ -51,7 +51,7 @@ impl Numbers {
             0 => Record::Finding(FindingRecord {
                 count: self.next(),
                 spinning: self.one_of(&[Spinning::No, Spinning::Harmless]),
-                problem: self.one_of(&[Problem::StaleRead, Problem::StaleWrite, Problem::StaleUpdate, Problem::Race]),
+                problem: self.one_of(&Problem::ALL),
                 address: self.next(),
                 access: self.access(),
                 other: self.access(),
@@ -106,7 +106,7 @@ impl Numbers {
 
     fn step(&mut self) -> OrderStep {
         OrderStep {
-            kind: self.one_of(&[OrderStepKind::ReadsFrom, OrderStepKind::Overwrites, OrderStepKind::OverwritesRead]),
+            kind: self.one_of(&OrderStepKind::ALL),
             address: self.next(),
             before: self.access(),
             after: self.access(),

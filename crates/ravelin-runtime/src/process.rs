@@ -4,6 +4,7 @@ use crate::blocks;
 use crate::collect;
 use crate::file;
 use crate::kernel;
+use crate::misuse;
 use crate::options;
 use crate::records;
 use crate::repair;
@@ -123,6 +124,7 @@ pub fn ending() {
         return;
     };
     report::settle();
+    misuse::leaves_threads();
     repair::tell_sites();
     tell_progress();
     file::set(header::ACCESSES, collect::hand_in(inside.thread()));

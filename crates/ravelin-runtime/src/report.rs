@@ -198,6 +198,30 @@ fn race_between(thread: &WatchedThread, access: AccessRecord, now: u32, (address
     publish(key, finding, &[], false);
 }
 
+/// An object of the C library that is used wrongly: a call, what makes it wrong, and the steps of a circle of locks.
+#[cold]
+pub fn misuse(problem: Problem, address: usize, access: AccessRecord, other: AccessRecord, path: Vec<OrderStep>) {
+    let place_of = |access: &AccessRecord| access.stack.first().copied().unwrap_or(0);
+    // A signal handler interrupts whatever there is: it counts alone.
+    let second = if problem == Problem::ErrnoChange { 0 } else { place_of(&other) };
+    let key = Key { access: place_of(&access), other: second, problem };
+    if count(&key) {
+        return;
+    }
+    let finding = FindingRecord {
+        count: 1,
+        spinning: Spinning::No,
+        problem,
+        address: address as u64,
+        access,
+        other,
+        place: place(address),
+        path,
+        point: schedule::progress().0,
+    };
+    publish(key, finding, &[], false);
+}
+
 /// The program ends: decides what is known about spinning.
 pub fn settle() {
     for known in KNOWN.lock().iter() {

@@ -47,6 +47,58 @@ pub enum AccessKind {
     PlainWrite,
     /// The memory is released.
     Free,
+    /// A lock is locked.
+    Lock,
+    /// A read-write lock is locked for reading.
+    ReadLock,
+    /// A lock is unlocked.
+    Unlock,
+    /// A lock is destroyed.
+    Destroy,
+    /// A thread is started.
+    ThreadStart,
+    /// A thread ends.
+    ThreadEnd,
+    /// A signal handler.
+    SignalHandler,
+    /// What a signal handler interrupts.
+    InterruptedCode,
+    /// A descriptor is closed.
+    Close,
+    /// A descriptor is used.
+    DescriptorUse,
+}
+
+impl AccessKind {
+    /// Whether it is an access of memory, with a size and an order.
+    pub fn is_of_memory(self) -> bool {
+        self.call().is_none()
+    }
+
+    /// The word for what is no access of memory, but a call or another event.
+    fn call(self) -> Option<&'static str> {
+        match self {
+            AccessKind::Lock => Some("lock"),
+            AccessKind::ReadLock => Some("lock for reading"),
+            AccessKind::Unlock => Some("unlock"),
+            AccessKind::Destroy => Some("destruction"),
+            AccessKind::ThreadStart => Some("start of the thread"),
+            AccessKind::ThreadEnd => Some("end of the thread"),
+            AccessKind::SignalHandler => Some("signal handler"),
+            AccessKind::InterruptedCode => Some("interrupted code"),
+            AccessKind::Close => Some("close"),
+            AccessKind::DescriptorUse => Some("use"),
+            AccessKind::Load
+            | AccessKind::Store
+            | AccessKind::Update
+            | AccessKind::CompareExchange
+            | AccessKind::Wait
+            | AccessKind::BlockingCompareExchange
+            | AccessKind::PlainRead
+            | AccessKind::PlainWrite
+            | AccessKind::Free => None,
+        }
+    }
 }
 
 /// The order of an access as C11 calls it, without `memory_order_`.
@@ -100,6 +152,7 @@ impl WatchedAccess {
             AccessKind::PlainRead => "read",
             AccessKind::PlainWrite => "write",
             AccessKind::Free => return "release of the memory".to_owned(),
+            other => return other.call().unwrap_or_default().to_owned(),
         };
         let failed = if self.failed { "failed " } else { "" };
         match self.order {
@@ -110,7 +163,11 @@ impl WatchedAccess {
 
     /// The same with its size: `acquire load, 4 bytes`.
     pub fn words_with_size(&self) -> String {
-        format!("{}, {}", self.words(), counted(self.size, "byte"))
+        if self.kind.is_of_memory() {
+            format!("{}, {}", self.words(), counted(self.size, "byte"))
+        } else {
+            self.words()
+        }
     }
 
     /// The same with its place and thread: `` release store of `x` at x.c:8 in thread 1 ``.
@@ -122,7 +179,8 @@ impl WatchedAccess {
 
     /// Whether it is atomic.
     pub fn is_atomic(&self) -> bool {
-        !matches!(self.kind, AccessKind::PlainRead | AccessKind::PlainWrite | AccessKind::Free)
+        self.kind.is_of_memory()
+            && !matches!(self.kind, AccessKind::PlainRead | AccessKind::PlainWrite | AccessKind::Free)
     }
 }
 
@@ -277,6 +335,8 @@ pub enum PathStepKind {
     Overwrites,
     /// The second overwrote what the first had read.
     OverwritesRead,
+    /// The first locked the location, and its thread held it when it made the second.
+    WhileHolding,
 }
 
 impl PathStep {
@@ -287,6 +347,11 @@ impl PathStep {
             PathStepKind::ReadsFrom => format!("the {after} read what the {before} wrote"),
             PathStepKind::Overwrites => format!("the {after} overwrote what the {before} wrote"),
             PathStepKind::OverwritesRead => format!("the {after} overwrote what the {before} had read"),
+            PathStepKind::WhileHolding => {
+                let (after, at) = (self.after.phrase(None), self.before.place());
+                let at = at.map(|place| format!(", locked at {place}")).unwrap_or_default();
+                format!("the {after} came while it held {}{at}", self.location.words())
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 //! versions.
 
 mod access;
+mod problem;
 #[cfg(test)]
 pub(crate) mod sample;
 mod trial;
@@ -11,6 +12,7 @@ mod trial;
 pub use access::{
     AccessKind, AccessOrder, Frame, MemoryArea, PathStep, PathStepKind, WatchedAccess, WatchedLocation, WatchedThread,
 };
+pub use problem::{Problem, ProblemGroup};
 pub use trial::FixTrial;
 
 use crate::verdict::Verdict;
@@ -165,44 +167,7 @@ pub struct WatchedProcess {
     pub notes: Vec<String>,
 }
 
-/// What may go wrong between two accesses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Problem {
-    /// They conflict, at least one is not atomic, and nothing orders them.
-    DataRace,
-    /// A read may miss the write.
-    StaleRead,
-    /// A store may be overtaken by the write.
-    StaleWrite,
-    /// A read-modify-write may miss the write.
-    StaleUpdate,
-}
-
-impl Problem {
-    /// Its name in documents; stable across versions.
-    pub fn name(self) -> &'static str {
-        match self {
-            Problem::DataRace => "data-race",
-            Problem::StaleRead => "stale-read",
-            Problem::StaleWrite => "stale-write",
-            Problem::StaleUpdate => "stale-update",
-        }
-    }
-
-    /// A heading.
-    pub fn words(self) -> &'static str {
-        match self {
-            Problem::DataRace => "data race",
-            Problem::StaleRead => "may read a stale value",
-            Problem::StaleWrite => "store may be overtaken",
-            Problem::StaleUpdate => "update may read a stale value",
-        }
-    }
-}
-
-/// A robustness violation or a data race.
+/// A robustness violation, a data race, or another misuse.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
@@ -221,35 +186,18 @@ pub struct Finding {
     pub fixes: Vec<String>,
     /// It only makes a waiting loop repeat once more.
     pub spinning: bool,
-    /// The access that may miss the other one, or the later one of a race.
+    /// The access that may miss the other one, the later one of a race, or the call that is wrong.
     pub access: WatchedAccess,
-    /// The write that may be missed, or the earlier access of a race.
+    /// The write that may be missed, the earlier access of a race, or what makes the call wrong.
     pub other: WatchedAccess,
     /// What was accessed.
     pub location: WatchedLocation,
     /// Why `other` comes before `access` under sequential consistency, last step first. For a race: the reads by which
-    /// `access` came after `other` in this run.
+    /// `access` came after `other` in this run. For locks in different orders: each lock that was taken while another
+    /// one was held, round the circle.
     pub path: Vec<PathStep>,
     /// What to change.
     pub suggestion: Suggestion,
-}
-
-impl Finding {
-    /// The problem in a sentence, without its places.
-    pub fn sentence(
-        problem: Problem,
-        access: &WatchedAccess,
-        other: &WatchedAccess,
-        location: &WatchedLocation,
-    ) -> String {
-        let (access, other, location) = (access.words(), other.words(), location.words());
-        match problem {
-            Problem::DataRace => format!("data race on {location}: {access} and {other} are not ordered"),
-            Problem::StaleRead => format!("{access} of {location} may miss the {other} and read a stale value"),
-            Problem::StaleWrite => format!("{access} to {location} may be overtaken by the {other} before it"),
-            Problem::StaleUpdate => format!("{access} of {location} may miss the {other} and update a stale value"),
-        }
-    }
 }
 
 /// What to change to remove a finding.
@@ -281,6 +229,8 @@ pub enum SuggestionKind {
     MakeAtomic,
     /// The memory is freed too early.
     FreeLater,
+    /// An object of the C library has to be used in another way.
+    UseCorrectly,
     /// It is not known what orders the accesses.
     Unknown,
 }

@@ -74,7 +74,7 @@ fn stale_read() -> Finding {
     let location =
         WatchedLocation { address: "0x4004".to_owned(), name: Some("data+4".to_owned()), memory: MemoryArea::Global };
     Finding {
-        sentence: Finding::sentence(Problem::StaleRead, &access, &other, &location),
+        sentence: Problem::StaleRead.sentence(&access, &other, &location),
         problem: Problem::StaleRead,
         count: 1200,
         spinning: false,
@@ -121,7 +121,7 @@ fn race() -> Finding {
     };
     let location = WatchedLocation { address: "0x5008".to_owned(), name: None, memory };
     Finding {
-        sentence: Finding::sentence(Problem::DataRace, &access, &other, &location),
+        sentence: Problem::DataRace.sentence(&access, &other, &location),
         problem: Problem::DataRace,
         count: 1,
         spinning: false,

@@ -54,18 +54,18 @@ fn finding(text: &mut String, number: usize, found: &Finding, report: &Sanitizer
     let times = if found.count == 1 { "once".to_owned() } else { format!("{} times", grouped(found.count)) };
     let often = in_runs(report, found.runs, found.first_run.as_ref());
     let _ = writeln!(text, "{number}. {heading}, seen {times}{often}");
-    let second = match found.problem {
-        Problem::DataRace => "is not ordered with the ",
-        Problem::StaleRead | Problem::StaleUpdate => "may miss the ",
-        Problem::StaleWrite => "may end up before the ",
-    };
-    access(text, "", &found.access, Some(&found.location), style);
-    access(text, second, &found.other, None, style);
+    let location = Some(&found.location).filter(|_| has_location(found.problem));
+    access(text, "", &found.access, location, style);
+    if found.problem == Problem::LockOrderInversion {
+        circle(text, found, style);
+    } else if found.other.kind.is_of_memory() || !found.other.stack.is_empty() {
+        access(text, found.problem.joint(), &found.other, None, style);
+    }
     if let MemoryArea::Heap { thread, size, allocated, .. } = &found.location.memory {
         let _ = writeln!(text, "   the heap block of {} was allocated by {}", counted(*size, "byte"), thread.words());
         stack(text, from_program(allocated));
     }
-    if !found.path.is_empty() {
+    if !found.path.is_empty() && found.problem != Problem::LockOrderInversion {
         text.push_str(match found.problem {
             Problem::DataRace => "   in this run the one came after the other, last step first:\n",
             _ => "   under sequential consistency the one comes after the other, last step first:\n",
@@ -81,12 +81,35 @@ fn finding(text: &mut String, number: usize, found: &Finding, report: &Sanitizer
     let _ = writeln!(text, "   {}: {}", style.paint("1;32", "suggestion"), found.suggestion.text);
 }
 
+/// Whether the two places of such a finding are about a location.
+fn has_location(problem: Problem) -> bool {
+    !matches!(problem, Problem::ThreadLeak | Problem::ErrnoChange | Problem::CloseRace)
+}
+
+/// Locks in different orders: what each thread held when it locked the next one. The first lock is printed already.
+fn circle(text: &mut String, found: &Finding, style: Style) {
+    for (index, step) in found.path.iter().enumerate() {
+        if index > 0 {
+            // What this thread locked is what the thread before it held.
+            let location = &found.path[index - 1].location;
+            access(text, "but ", &step.after, Some(location), style);
+        }
+        let _ = writeln!(text, "   while it held {}, since the lock", style.paint("1", &step.location.words()));
+        stack(text, &step.before.stack);
+        source(text, &step.before);
+    }
+}
+
 fn access(text: &mut String, before: &str, access: &WatchedAccess, location: Option<&WatchedLocation>, style: Style) {
     let of = location.map(|location| format!(" of {}", location.words())).unwrap_or_default();
-    let size = counted(access.size, "byte");
-    let _ =
-        writeln!(text, "   {before}{}{of}, {size}, in {}", style.paint("1", &access.words()), access.thread.words());
+    let size = if access.kind.is_of_memory() { format!(", {},", counted(access.size, "byte")) } else { String::new() };
+    let _ = writeln!(text, "   {before}{}{of}{size} in {}", style.paint("1", &access.words()), access.thread.words());
     stack(text, &access.stack);
+    source(text, access);
+}
+
+/// The line of an access.
+fn source(text: &mut String, access: &WatchedAccess) {
     if let (Some(line), Some(source)) = (access.stack.first().and_then(|frame| frame.line), &access.source) {
         let _ = writeln!(text, "     {:>5} | {}", line, source.trim_start());
     }

@@ -11,7 +11,7 @@
 //! handler runs.
 
 use crate::schedule::turn;
-use crate::{kernel, this_thread};
+use crate::{kernel, misuse, this_thread};
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use std::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
 
@@ -200,6 +200,8 @@ unsafe extern "C" fn arrived(signal: c_int, info: *mut siginfo_t, context: *mut 
     if handler & ONCE != 0 {
         set(signal, libc::SIG_DFL, 0, false);
     }
+    // SAFETY: the thread's own word.
+    let errno = unsafe { *libc::__errno_location() };
     // SAFETY: the program gave this address as that of a handler of this kind.
     unsafe {
         if handler & TAKES_INFO != 0 {
@@ -208,6 +210,16 @@ unsafe extern "C" fn arrived(signal: c_int, info: *mut siginfo_t, context: *mut 
         } else {
             let handler: unsafe extern "C" fn(c_int) = std::mem::transmute(address);
             handler(signal);
+        }
+    }
+    // SAFETY: the thread's own word, and the kernel's own pointer.
+    unsafe {
+        // Code that raises such a signal does not look at `errno` next.
+        if *libc::__errno_location() != errno && !RAISED.contains(&signal) && !this_thread::inside() {
+            let now = *libc::__errno_location();
+            let interrupted = (*context.cast::<ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize];
+            misuse::changes_errno(address, interrupted as usize);
+            *libc::__errno_location() = now;
         }
     }
 }

@@ -87,7 +87,7 @@ impl Report {
 
 impl Finding {
     fn sentence(&self) -> String {
-        answer::Finding::sentence(self.problem, &self.access, &self.other, &self.location)
+        self.problem.sentence(&self.access, &self.other, &self.location)
     }
 
     /// The problem in a sentence, with its places.
@@ -132,6 +132,7 @@ fn suggestion(finding: &Finding) -> answer::Suggestion {
         Suggestion::Synchronise => (SuggestionKind::Synchronise, None, None),
         Suggestion::MakeAtomic { .. } => (SuggestionKind::MakeAtomic, None, None),
         Suggestion::FreeLater => (SuggestionKind::FreeLater, None, None),
+        Suggestion::UseCorrectly(_) => (SuggestionKind::UseCorrectly, None, None),
         Suggestion::ReleaseAcquire(stronger) => {
             (SuggestionKind::ReleaseAcquire, Some(stronger.iter().map(strengthening).collect()), None)
         }

@@ -6,8 +6,8 @@ use super::{Finding, Report, Run, Step, Suggestion};
 use crate::suppression::Suppressions;
 use crate::symbols::{Symbols, is_in_standard_library};
 use ravelin_answer::sanitizer::{
-    AccessKind, AccessOrder, Frame, HiddenFindings, MemoryArea, PathStepKind, Problem, StandstillKind, WatchedAccess,
-    WatchedLocation, WatchedProcess, WatchedThread,
+    AccessKind, AccessOrder, Frame, HiddenFindings, MemoryArea, PathStepKind, Problem, ProblemGroup, StandstillKind,
+    WatchedAccess, WatchedLocation, WatchedProcess, WatchedThread,
 };
 use ravelin_findings::{Findings, MemoryKind, Spinning, WaitsFor, notes};
 use std::collections::HashMap;
@@ -116,7 +116,8 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
 pub(super) type Key = (&'static str, String, String, Option<String>);
 
 pub(super) fn key(finding: &Finding) -> Key {
-    let race = finding.problem == Problem::DataRace;
+    // Which thread closes a circle of locks is random, too.
+    let race = matches!(finding.problem, Problem::DataRace | Problem::LockOrderInversion | Problem::CloseRace);
     let place = |access: &WatchedAccess| match access.stack.first() {
         Some(frame) if race => frame.place(),
         Some(frame) => format!("{} {:?}", frame.place(), frame.column),
@@ -124,6 +125,10 @@ pub(super) fn key(finding: &Finding) -> Key {
         None => finding.location.address.clone(),
     };
     let (mut first, mut second) = (place(&finding.access), place(&finding.other));
+    if finding.problem == Problem::ErrnoChange {
+        // A handler interrupts whatever there is.
+        second.clear();
+    }
     if race && second < first {
         std::mem::swap(&mut first, &mut second);
     }
@@ -134,7 +139,7 @@ pub(super) fn key(finding: &Finding) -> Key {
 /// A robustness violation between two accesses of the C++ standard library, which is the library's concern.
 fn is_in_library(finding: &Finding) -> bool {
     let inside = |access: &WatchedAccess| access.stack.first().is_some_and(is_in_standard_library);
-    finding.problem != Problem::DataRace && inside(&finding.access) && inside(&finding.other)
+    finding.problem.group() == ProblemGroup::Robustness && inside(&finding.access) && inside(&finding.other)
 }
 
 /// Orders of reads do not repair a race that also occurred without reads between the two accesses.
@@ -301,7 +306,9 @@ impl Naming<'_> {
     }
 
     fn add_sources(&mut self, finding: &mut Finding) {
-        for access in [&mut finding.access, &mut finding.other] {
+        let circle = finding.path.iter_mut().filter(|step| step.kind == PathStepKind::WhileHolding);
+        let steps = circle.flat_map(|step| [&mut step.before, &mut step.after]);
+        for access in [&mut finding.access, &mut finding.other].into_iter().chain(steps) {
             access.source = access.stack.first().and_then(|frame| self.source(frame));
         }
     }
@@ -328,6 +335,16 @@ fn access_kind(kind: ravelin_findings::AccessKind) -> AccessKind {
         Found::PlainRead => AccessKind::PlainRead,
         Found::PlainWrite => AccessKind::PlainWrite,
         Found::Free => AccessKind::Free,
+        Found::Lock => AccessKind::Lock,
+        Found::ReadLock => AccessKind::ReadLock,
+        Found::Unlock => AccessKind::Unlock,
+        Found::Destroy => AccessKind::Destroy,
+        Found::ThreadStart => AccessKind::ThreadStart,
+        Found::ThreadEnd => AccessKind::ThreadEnd,
+        Found::SignalHandler => AccessKind::SignalHandler,
+        Found::InterruptedCode => AccessKind::InterruptedCode,
+        Found::Close => AccessKind::Close,
+        Found::DescriptorUse => AccessKind::DescriptorUse,
     }
 }
 
@@ -350,7 +367,24 @@ fn problem(problem: ravelin_findings::Problem) -> Problem {
         Found::StaleRead => Problem::StaleRead,
         Found::StaleWrite => Problem::StaleWrite,
         Found::StaleUpdate => Problem::StaleUpdate,
+        Found::LockOrderInversion => Problem::LockOrderInversion,
+        Found::UnlockByAnother => Problem::UnlockByAnother,
+        Found::UnlockOfUnlocked => Problem::UnlockOfUnlocked,
+        Found::DestroyOfLocked => Problem::DestroyOfLocked,
+        Found::DoubleLock => Problem::DoubleLock,
+        Found::UseOfDestroyed => Problem::UseOfDestroyed,
+        Found::DoubleFree => Problem::DoubleFree,
+        Found::ThreadLeak => Problem::ThreadLeak,
+        Found::ErrnoChange => Problem::ErrnoChange,
+        Found::CloseRace => Problem::CloseRace,
     }
+}
+
+/// The words that make the runtime ignore kinds of findings.
+pub fn ignoring(ignored: &[Problem]) -> Vec<String> {
+    let number = |found: &ravelin_findings::Problem| format!("ignore={}", *found as u64);
+    let is_ignored = |found: &&ravelin_findings::Problem| ignored.contains(&problem(**found));
+    ravelin_findings::Problem::ALL.iter().filter(is_ignored).map(number).collect()
 }
 
 fn path_step_kind(kind: ravelin_findings::OrderStepKind) -> PathStepKind {
@@ -359,6 +393,7 @@ fn path_step_kind(kind: ravelin_findings::OrderStepKind) -> PathStepKind {
         OrderStepKind::ReadsFrom => PathStepKind::ReadsFrom,
         OrderStepKind::Overwrites => PathStepKind::Overwrites,
         OrderStepKind::OverwritesRead => PathStepKind::OverwritesRead,
+        OrderStepKind::WhileHolding => PathStepKind::WhileHolding,
     }
 }
 

@@ -9,7 +9,7 @@ mod sources;
 mod stuck;
 mod suggestion;
 
-pub use collect::{Gathered, Wanted, gather};
+pub use collect::{Gathered, Wanted, gather, ignoring};
 pub use stuck::{Blocked, Stuck};
 pub use suggestion::{Segment, Strengthen, Suggestion};
 
@@ -79,7 +79,7 @@ pub struct Run {
     pub replayable: bool,
 }
 
-/// A robustness violation or a data race.
+/// A robustness violation, a data race, or another misuse.
 #[derive(Clone, Debug)]
 pub struct Finding {
     pub problem: Problem,
