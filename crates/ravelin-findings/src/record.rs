@@ -42,6 +42,19 @@ pub struct FindingRecord {
     pub point: u64,
 }
 
+/// How a process crashed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CrashRecord {
+    /// The signal.
+    pub signal: u64,
+    /// The number of the thread.
+    pub thread: u64,
+    /// The address that it accessed; 0 if the signal was sent.
+    pub address: u64,
+    /// Return addresses, innermost first.
+    pub stack: Vec<u64>,
+}
+
 /// No thread can continue. The program is ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StandstillRecord {

@@ -165,6 +165,24 @@ fn what_is_written_is_read_back() {
 }
 
 #[test]
+fn a_crash_is_in_the_header() {
+    let mut words = file(&[]);
+    assert_eq!(read(&bytes(&words)).expect("a findings file").crash, None);
+    words[header::CRASH_SIGNAL] = 11;
+    words[header::CRASH_THREAD] = 2;
+    words[header::CRASH_ADDRESS] = 8;
+    words[header::CRASH_FRAMES] = 2;
+    words[header::CRASH_STACK] = 0x1234;
+    words[header::CRASH_STACK + 1] = 0x5678;
+    let crash = read(&bytes(&words)).expect("a findings file").crash.expect("a crash");
+    assert_eq!((crash.signal, crash.thread, crash.address), (11, 2, 8));
+    assert_eq!(crash.stack, [0x1234, 0x5678]);
+    words[header::CRASH_FRAMES] = u64::MAX;
+    let crash = read(&bytes(&words)).expect("a findings file").crash.expect("a crash");
+    assert_eq!(crash.stack.len(), header::WORDS - header::CRASH_STACK);
+}
+
+#[test]
 fn counts_change_in_place() {
     let mut numbers = Numbers(2);
     let finding = std::iter::repeat_with(|| numbers.record()).find(|record| matches!(record, Record::Finding(_)));

@@ -16,11 +16,12 @@ const PLACES: usize = 64;
 #[derive(Clone, Copy)]
 struct BlockFree {
     address: usize,
+    size: usize,
     thread: u64,
     calls: [usize; CALLS],
 }
 
-const NONE: BlockFree = BlockFree { address: 0, thread: 0, calls: [0; CALLS] };
+const NONE: BlockFree = BlockFree { address: 0, size: 0, thread: 0, calls: [0; CALLS] };
 
 static TABLE: [Spin<[BlockFree; PLACES]>; PARTS] = [const { Spin::new([NONE; PLACES]) }; PARTS];
 
@@ -30,11 +31,11 @@ fn at(address: usize) -> (&'static Spin<[BlockFree; PLACES]>, usize) {
     (&TABLE[hash as usize % PARTS], hash as usize / PARTS % PLACES)
 }
 
-/// A block is freed by a call that returns to `pc`.
-pub fn remember(address: usize, pc: usize) {
+/// A block of a size is freed by a call that returns to `pc`.
+pub fn remember(address: usize, size: usize, pc: usize) {
     let Some(mut inside) = this_thread::enter_unwatched() else { return };
     let thread = inside.thread();
-    let mut freed = BlockFree { address, thread: thread.number, calls: [0; CALLS] };
+    let mut freed = BlockFree { address, size, thread: thread.number, calls: [0; CALLS] };
     freed.calls[0] = pc;
     for (call, frame) in freed.calls[1..].iter_mut().zip(thread.calls().iter().rev()) {
         *call = frame.pc;
@@ -52,7 +53,7 @@ pub fn again(address: usize, pc: usize) {
     let Some(mut inside) = this_thread::enter_unwatched() else { return };
     let Some(first) = first(address) else { return };
     let thread = inside.thread();
-    let second = call_record(thread.number, AccessKind::Free, thread.stack_at(pc));
+    let second = AccessRecord { size: first.size, ..call_record(thread.number, AccessKind::Free, thread.stack_at(pc)) };
     report::misuse(Problem::DoubleFree, address, second, first, Vec::new());
 }
 
@@ -61,7 +62,8 @@ fn first(address: usize) -> Option<AccessRecord> {
     let (part, place) = at(address);
     let first = part.lock()[place];
     let stack = first.calls.into_iter().take_while(|&pc| pc != 0).map(|pc| pc as u64).collect();
-    (address != 0 && first.address == address).then(|| call_record(first.thread, AccessKind::Free, stack))
+    let access = AccessRecord { size: first.size as u64, ..call_record(first.thread, AccessKind::Free, stack) };
+    (address != 0 && first.address == address).then_some(access)
 }
 
 #[cfg(test)]
@@ -78,9 +80,10 @@ mod tests {
                 (*thread).enter_function(0x31, 900);
                 (*thread).number
             };
-            remember(0xf4ee_0010, 0x32);
+            remember(0xf4ee_0010, 40, 0x32);
             let freed = first(0xf4ee_0010).expect("it was freed");
-            assert_eq!((freed.thread, freed.kind, freed.stack), (number, AccessKind::Free, vec![0x32, 0x31]));
+            assert_eq!((freed.thread, freed.kind, freed.size), (number, AccessKind::Free, 40));
+            assert_eq!(freed.stack, [0x32, 0x31]);
             assert!(first(0xf4ee_0020).is_none() && first(0).is_none());
         });
     }

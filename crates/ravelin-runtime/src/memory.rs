@@ -44,7 +44,7 @@ pub fn freed(address: usize, pc: usize) {
         frees::again(address, pc);
         return;
     };
-    frees::remember(address, pc);
+    frees::remember(address, blocks::containing(address).map_or(size, |block| block.size), pc);
     let Some(mut inside) = this_thread::enter() else {
         // The block is removed whichever thread frees it: the C library frees thread-local blocks after a thread's end.
         if this_thread::me().is_null() && process::is_watching() {

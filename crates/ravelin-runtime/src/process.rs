@@ -28,6 +28,9 @@ const NO: u8 = 1;
 const YES: u8 = 2;
 static RESERVING: Spin<()> = Spin::new(());
 static WATCHING: AtomicBool = AtomicBool::new(false);
+static HAS_FORKED: AtomicBool = AtomicBool::new(false);
+/// Whether the program was not started by `ravelin run`.
+static STARTED_ALONE: AtomicBool = AtomicBool::new(false);
 
 /// Registers the first thread, for its calls; nothing is watched yet. May run before the C library is ready.
 #[unsafe(no_mangle)]
@@ -59,6 +62,7 @@ fn prepare() {
     reserve();
     let (arena, directory) = (variable(c"RAVELIN_ARENA"), variable(c"RAVELIN_FINDINGS"));
     let wanted = arena.is_some() || directory.is_some();
+    STARTED_ALONE.store(!wanted, Ordering::Relaxed);
     if wanted && !file::create(arena, directory) {
         say("ravelin: what is found in this program cannot be recorded; the report will lack it\n");
     }
@@ -89,6 +93,11 @@ pub fn begin_watching() {
         this_thread::allow_stopping();
         this_thread::set_watched(true);
         schedule::begin_several();
+    }
+    if STARTED_ALONE.load(Ordering::Relaxed) {
+        say(
+            "ravelin: this program is built to be watched, but nothing reports what is found; start it by `ravelin run`\n",
+        );
     }
     WATCHING.store(true, Ordering::Release);
 }
@@ -166,8 +175,19 @@ pub fn forked() {
     file::abandon();
 }
 
+/// A process of the program goes on when this one ends.
+pub fn leaves_process() {
+    file::note(notes::BACKGROUND);
+}
+
+/// Whether this process has forked a child.
+pub fn has_forked() -> bool {
+    HAS_FORKED.load(Ordering::Relaxed)
+}
+
 /// This process has forked a child.
 pub fn forking() {
+    HAS_FORKED.store(true, Ordering::Relaxed);
     file::note(notes::FORKED);
     server::notice(ForkObstacle::Processes);
 }

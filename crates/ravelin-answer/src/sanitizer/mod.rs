@@ -45,6 +45,9 @@ pub struct SanitizerReport {
     pub findings: Vec<Finding>,
     /// Runs in which no thread could continue.
     pub stuck: Vec<Standstill>,
+    /// Runs that crashed, each place once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crashes: Vec<Crash>,
     /// What is not shown.
     pub hidden: HiddenFindings,
     /// Lines of suppressions files that matched nothing, each with file and number.
@@ -68,6 +71,20 @@ impl SanitizerReport {
     /// Whether nothing was found.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty() && self.stuck.is_empty()
+    }
+
+    /// The notes of all processes, each once, and the processes that have it.
+    pub fn process_notes(&self) -> Vec<(&str, Vec<u64>)> {
+        let mut notes: Vec<(&str, Vec<u64>)> = Vec::new();
+        for process in &self.processes {
+            for note in &process.notes {
+                match notes.iter_mut().find(|(known, _)| known == note) {
+                    Some((_, processes)) => processes.push(process.process),
+                    None => notes.push((note, vec![process.process])),
+                }
+            }
+        }
+        notes
     }
 
     /// A finding or a standstill by its number, from 1: the run in which it occurred first. Standstills are numbered
@@ -309,6 +326,54 @@ impl Standstill {
     pub fn words(&self) -> &str {
         self.sentence.as_deref().unwrap_or(self.problem.name())
     }
+}
+
+/// How a program ended that a signal killed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Crash {
+    /// The signal.
+    pub signal: i32,
+    /// Its name, such as `SIGSEGV`.
+    pub name: Option<String>,
+    /// The address that could not be accessed, in hexadecimal; null if it was something else.
+    pub address: Option<String>,
+    /// The thread.
+    pub thread: WatchedThread,
+    /// Innermost first.
+    pub stack: Vec<Frame>,
+    /// The source line of the innermost frame of the program, if it could be read.
+    pub source: Option<String>,
+    /// In how many runs.
+    pub runs: usize,
+    /// The first of these runs.
+    #[serde(default)]
+    pub first_run: Option<FirstRun>,
+}
+
+/// The name of a signal that ends programs.
+pub fn signal_name(signal: i32) -> Option<&'static str> {
+    const NAMES: [(i32, &str); 13] = [
+        (1, "SIGHUP"),
+        (2, "SIGINT"),
+        (3, "SIGQUIT"),
+        (4, "SIGILL"),
+        (5, "SIGTRAP"),
+        (6, "SIGABRT"),
+        (7, "SIGBUS"),
+        (8, "SIGFPE"),
+        (9, "SIGKILL"),
+        (11, "SIGSEGV"),
+        (13, "SIGPIPE"),
+        (14, "SIGALRM"),
+        (15, "SIGTERM"),
+    ];
+    NAMES.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name)
+}
+
+/// `signal 11 (SIGSEGV)`.
+pub fn signal_words(signal: i32) -> String {
+    signal_name(signal).map_or_else(|| format!("signal {signal}"), |name| format!("signal {signal} ({name})"))
 }
 
 /// What a thread waits for.

@@ -30,6 +30,7 @@ pub fn report() -> SanitizerReport {
         stuck: Vec::new(),
         runs: Vec::new(),
         processes: vec![process],
+        crashes: Vec::new(),
         hidden: HiddenFindings { library: 3, spinning: 1, suppressed: 0 },
         fresh_processes: Some("the program has one thread".to_owned()),
         unused_suppressions: vec!["list:3: race:x".to_owned()],

@@ -3,8 +3,8 @@
 use super::{Style, counted, grouped};
 use crate::Verdict;
 use crate::sanitizer::{
-    Finding, FirstRun, FixTrial, Frame, MemoryArea, Problem, SanitizerReport, Standstill, WatchedAccess,
-    WatchedLocation, WatchedProcess, WatchedThread,
+    Crash, Finding, FirstRun, FixTrial, Frame, MemoryArea, Problem, SanitizerReport, Standstill, WatchedAccess,
+    WatchedLocation, WatchedProcess, WatchedThread, signal_words,
 };
 use std::fmt::Write;
 
@@ -20,6 +20,10 @@ pub(super) fn report(report: &SanitizerReport, style: Style) -> String {
     }
     for (index, found) in report.stuck.iter().enumerate() {
         standstill(&mut text, report.findings.len() + index + 1, found, report, style);
+        text.push('\n');
+    }
+    for found in &report.crashes {
+        crash(&mut text, found, report, style);
         text.push('\n');
     }
     summary(&mut text, report, style);
@@ -182,16 +186,24 @@ fn summary(text: &mut String, report: &SanitizerReport, style: Style) {
     for note in report.notes.iter().cloned().chain(report.unrecorded_note()) {
         let _ = writeln!(text, "  note: {note}");
     }
-    let mut printed: Vec<&str> = Vec::new();
-    for process in &report.processes {
-        for note in &process.notes {
-            // The processes of many runs have mostly the same notes.
-            if report.runs.len() > 1 && printed.contains(&&**note) {
-                continue;
-            }
-            printed.push(note);
-            let _ = writeln!(text, "  note: process {}: {note}", process.process);
-        }
+    for (note, processes) in report.process_notes() {
+        let _ = match processes[..] {
+            [process] => writeln!(text, "  note: process {process}: {note}"),
+            _ => writeln!(text, "  note: {note} (in {} processes)", grouped(processes.len() as u64)),
+        };
+    }
+}
+
+/// A run that a signal ended, and where.
+fn crash(text: &mut String, found: &Crash, report: &SanitizerReport, style: Style) {
+    let often = in_runs(report, found.runs, found.first_run.as_ref());
+    let heading = format!("crash by {}", signal_words(found.signal));
+    let address = found.address.as_ref().map(|address| format!(" at address {address}")).unwrap_or_default();
+    let _ = writeln!(text, "{}{address} in {}{often}", style.paint("1;31", &heading), found.thread.words());
+    stack(text, from_program(&found.stack));
+    let line = from_program(&found.stack).first().and_then(|frame| frame.line);
+    if let (Some(line), Some(source)) = (line, &found.source) {
+        let _ = writeln!(text, "     {:>5} | {}", line, source.trim_start());
     }
 }
 
@@ -220,9 +232,15 @@ fn watched(report: &SanitizerReport) -> String {
 /// Runs that ended badly.
 fn ends(text: &mut String, report: &SanitizerReport) {
     let mut ended: Vec<(String, usize, Option<&String>)> = Vec::new();
+    if let [run] = &*report.runs
+        && let Some(signal) = run.signal
+        && report.crashes.is_empty()
+    {
+        let _ = writeln!(text, "  killed by {}", signal_words(signal));
+    }
     for run in report.runs.iter().filter(|_| report.runs.len() > 1) {
         let how = match (run.signal, run.exit_code) {
-            (Some(signal), _) => format!("killed by signal {signal}"),
+            (Some(signal), _) => format!("killed by {}", signal_words(signal)),
             (None, 0) => continue,
             // The runtime ends a program that it stops in this way.
             (None, 1) if !report.is_clean() => continue,

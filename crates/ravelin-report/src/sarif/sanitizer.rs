@@ -7,7 +7,7 @@ use super::format::{
 };
 use super::{SANITIZER, numbered, physical};
 use ravelin_answer::SanitizerReport;
-use ravelin_answer::sanitizer::{Finding, Frame, MemoryArea, WatchedAccess};
+use ravelin_answer::sanitizer::{Finding, Frame, MemoryArea, WatchedAccess, signal_words};
 use ravelin_program::Position;
 
 pub(super) fn result(finding: &Finding) -> SarifResult {
@@ -46,8 +46,19 @@ pub(super) fn result(finding: &Finding) -> SarifResult {
 /// If the absence of results implies nothing, there must be a notification.
 pub(super) fn notifications(report: &SanitizerReport) -> Vec<Notification> {
     let lacking = report.processes.iter().filter(|process| process.dropped > 0 || process.unwatched);
-    let texts = report.unrecorded_note().into_iter().chain(lacking.flat_map(|process| process.notes.clone()));
-    texts.map(|text| Notification { level: SarifLevel::Error, message: text.into(), locations: Vec::new() }).collect()
+    let mut texts: Vec<String> = report.unrecorded_note().into_iter().collect();
+    for note in lacking.flat_map(|process| &process.notes) {
+        if !texts.contains(note) {
+            texts.push(note.clone());
+        }
+    }
+    let crashed =
+        report.crashes.iter().map(|crash| format!("the program was killed by {}", signal_words(crash.signal)));
+    texts.extend(crashed);
+    texts
+        .into_iter()
+        .map(|text| Notification { level: SarifLevel::Error, message: text.into(), locations: Vec::new() })
+        .collect()
 }
 
 /// A thread flow: the calls that lead to an access, outermost first.

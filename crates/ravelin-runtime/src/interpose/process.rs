@@ -30,6 +30,12 @@ interpose! {
         ending();
         real(status)
     }
+
+    fn daemon(stays: c_int, keeps_open: c_int) -> c_int {
+        // This process ends at once if that succeeds.
+        process::leaves_process();
+        real(stays, keeps_open)
+    }
 }
 
 /// The number of the process that is watched.
@@ -72,8 +78,25 @@ pub fn begin_again() {
 /// The program ends here, if this is the process that is watched.
 pub extern "C" fn ending() {
     if kernel::process() == PROCESS.load(Ordering::Relaxed) {
+        if has_running_child() {
+            process::leaves_process();
+        }
         process::ending();
     }
+}
+
+/// Whether no child of this process has ended yet, and there is one.
+fn has_running_child() -> bool {
+    if !process::has_forked() {
+        return false;
+    }
+    let mut ended = [0_u32; 32];
+    let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: the kernel's structure has 128 bytes; its fifth number is the process, 0 if none has ended.
+    let status = unsafe {
+        kernel::call(libc::SYS_waitid, [libc::P_ALL as usize, 0, (&raw mut ended) as usize, flags as usize, 0])
+    };
+    status == 0 && ended[4] == 0
 }
 
 unsafe extern "C" fn before_fork() {

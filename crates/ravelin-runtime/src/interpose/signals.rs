@@ -10,8 +10,9 @@
 //! A one-time handler (`SA_RESETHAND`) is reset here, when it runs. The kernel would reset it when the runtime's
 //! handler runs.
 
+use super::crash;
 use crate::schedule::turn;
-use crate::{kernel, misuse, this_thread};
+use crate::{kernel, misuse, this_thread, threads};
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use std::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
 
@@ -136,6 +137,8 @@ fn change(
             replaced = Some(handler);
             ours.sa_sigaction = arrived as *const () as usize;
             ours.sa_flags = (new.sa_flags | libc::SA_SIGINFO) & !libc::SA_RESETHAND;
+        } else if new.sa_sigaction == libc::SIG_DFL && crash::SIGNALS.contains(&signal) && !threads::is_off() {
+            (ours.sa_sigaction, ours.sa_flags) = (crash::handler(), crash::FLAGS);
         }
         ours
     });
@@ -151,6 +154,12 @@ fn change(
         return status;
     }
     // SAFETY: the caller's pointer is null or has room for an action, and the C library has filled it.
+    if let Some(old) = unsafe { old.as_mut() }
+        && old.sa_sigaction == crash::handler()
+    {
+        (old.sa_sigaction, old.sa_flags) = (libc::SIG_DFL, 0);
+    }
+    // SAFETY: as above.
     if let Some(old) = unsafe { old.as_mut() }
         && old.sa_sigaction == arrived as *const () as usize
     {

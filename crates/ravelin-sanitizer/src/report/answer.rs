@@ -34,6 +34,7 @@ impl Report {
             fresh_processes: self.fresh_processes.map(|reason| reason.to_string()),
             findings: self.findings.iter().map(|found| self.finding(found)).collect(),
             stuck: self.stuck.iter().map(|found| self.standstill(found)).collect(),
+            crashes: self.crashes.iter().map(|(crash, runs)| self.crash(crash, runs)).collect(),
             hidden: self.hidden,
             unused_suppressions: self.unused_suppressions.clone(),
             unrecorded: self.unrecorded,
@@ -71,6 +72,10 @@ impl Report {
             path: found.path.iter().map(path_step).collect(),
             suggestion: suggestion(found),
         }
+    }
+
+    fn crash(&self, found: &answer::Crash, runs: &[usize]) -> answer::Crash {
+        answer::Crash { runs: runs.len(), first_run: self.first_run(runs, 0), ..found.clone() }
     }
 
     fn standstill(&self, found: &Stuck) -> answer::Standstill {

@@ -6,8 +6,8 @@ use super::{Finding, Report, Run, Step, Suggestion};
 use crate::suppression::Suppressions;
 use crate::symbols::{Symbols, is_in_standard_library};
 use ravelin_answer::sanitizer::{
-    AccessKind, AccessOrder, Frame, HiddenFindings, MemoryArea, PathStepKind, Problem, ProblemGroup, StandstillKind,
-    WatchedAccess, WatchedLocation, WatchedProcess, WatchedThread,
+    AccessKind, AccessOrder, Crash, Frame, HiddenFindings, MemoryArea, PathStepKind, Problem, ProblemGroup,
+    StandstillKind, WatchedAccess, WatchedLocation, WatchedProcess, WatchedThread, signal_name,
 };
 use ravelin_findings::{Findings, MemoryKind, Spinning, WaitsFor, notes};
 use std::collections::HashMap;
@@ -53,10 +53,21 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
     let mut merged: Vec<Finding> = Vec::new();
     let mut known: HashMap<Key, usize> = HashMap::new();
     let mut stuck: Vec<Stuck> = Vec::new();
+    let mut crashes: Vec<(Crash, Vec<usize>)> = Vec::new();
     for (index, process) in gathered.processes.iter().enumerate() {
         let run = gathered.run_of.get(index).copied();
         if let Some(found) = &process.stuck {
             naming.stuck(process, found, run).merge_into(&mut stuck);
+        }
+        if let Some(found) = &process.crash {
+            let crash = naming.crash(process, found);
+            let same = |(known, _): &&mut (Crash, Vec<usize>)| {
+                known.signal == crash.signal && known.stack.first() == crash.stack.first()
+            };
+            match crashes.iter_mut().find(same) {
+                Some((_, runs)) => runs.extend(run),
+                None => crashes.push((crash, run.into_iter().collect())),
+            }
         }
         for found in &process.findings {
             let mut finding = naming.finding(process, found);
@@ -101,6 +112,7 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
         arguments: gathered.arguments,
         findings: merged,
         stuck,
+        crashes,
         runs: gathered.runs,
         processes: gathered.processes.iter().map(process).collect(),
         hidden,
@@ -163,6 +175,10 @@ fn process(findings: &Findings) -> WatchedProcess {
         (
             notes::NOT_REPLAYABLE,
             "a thread waited in a call that the schedule does not know; this run may not come out the same again",
+        ),
+        (
+            notes::BACKGROUND,
+            "a process of the program was still running when it ended; what it does later is not in this report",
         ),
         (notes::STACK_LOST, "some accesses were too long ago for their stacks to be known"),
     ];
@@ -257,6 +273,22 @@ impl Naming<'_> {
         }
         let kind = standstill_kind(found.kind);
         Stuck { kind, seconds: found.seconds, point: found.point, threads, runs: run.into_iter().collect() }
+    }
+
+    fn crash(&mut self, process: &Findings, found: &ravelin_findings::CrashRecord) -> Crash {
+        let stack = self.stack(process, &found.stack);
+        let signal = i32::try_from(found.signal).unwrap_or(0);
+        Crash {
+            signal,
+            name: signal_name(signal).map(str::to_owned),
+            // The others give the address of the instruction.
+            address: [libc::SIGSEGV, libc::SIGBUS].contains(&signal).then(|| format!("{:#x}", found.address)),
+            thread: self.thread(process, found.thread),
+            source: stack.iter().find(|frame| !frame.system).and_then(|frame| self.source(frame)),
+            stack,
+            runs: 0,
+            first_run: None,
+        }
     }
 
     fn access(&mut self, process: &Findings, access: &ravelin_findings::AccessRecord) -> WatchedAccess {

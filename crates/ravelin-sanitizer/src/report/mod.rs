@@ -15,7 +15,7 @@ pub use suggestion::{Segment, Strengthen, Suggestion};
 
 use crate::watch::FreshReason;
 use ravelin_answer::sanitizer::{
-    HiddenFindings, PathStepKind, Problem, StandstillKind, WatchedAccess, WatchedLocation, WatchedProcess,
+    Crash, HiddenFindings, PathStepKind, Problem, StandstillKind, WatchedAccess, WatchedLocation, WatchedProcess,
 };
 use ravelin_schedule::Schedule;
 
@@ -30,6 +30,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Why runs could not continue.
     pub stuck: Vec<Stuck>,
+    /// Crashes, with the runs in which they occurred.
+    pub crashes: Vec<(Crash, Vec<usize>)>,
     /// The runs; empty if only files were read.
     pub runs: Vec<Run>,
     /// The processes that were watched.
