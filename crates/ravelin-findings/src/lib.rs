@@ -34,7 +34,7 @@ pub fn hash(path: &[u8]) -> u64 {
 /// Where the words of the header are.
 pub mod header {
     /// The first word of every findings file.
-    pub const MAGIC: u64 = u64::from_le_bytes(*b"RAVELIN\x0a");
+    pub const MAGIC: u64 = u64::from_le_bytes(*b"RAVELIN\x0b");
     /// Words in the header; the first record follows.
     pub const WORDS: usize = 64;
 

@@ -167,6 +167,7 @@ impl Cursor<'_> {
             address: self.word()?,
             access: self.access()?,
             other: self.access()?,
+            forgotten: self.word()?,
             place: self.place()?,
             path: {
                 let steps = self.word()?;

@@ -31,6 +31,8 @@ pub struct FindingRecord {
     pub access: AccessRecord,
     /// The write that may be missed, the earlier access of a race, or what makes the call wrong.
     pub other: AccessRecord,
+    /// If the stack of `other` is forgotten: how many accesses its thread has made since, at least. Otherwise 0.
+    pub forgotten: u64,
     /// What kind of memory the address is in.
     pub place: MemoryKind,
     /// Why `other` comes before `access` in every sequentially consistent run, last step first. For a race: the reads

@@ -55,6 +55,7 @@ impl Numbers {
                 address: self.next(),
                 access: self.access(),
                 other: self.access(),
+                forgotten: self.next(),
                 place: match self.below(3) {
                     0 => MemoryKind::Other,
                     1 => MemoryKind::Stack { thread: self.next() },

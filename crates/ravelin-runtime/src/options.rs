@@ -1,7 +1,7 @@
 //! The options of `ravelin run`, in `RAVELIN_OPTIONS`.
 
 use crate::interpose::identity;
-use crate::{repair, schedule, server, watchdog};
+use crate::{repair, schedule, server, trace, watchdog};
 use ravelin_clocks::WitnessMode;
 use ravelin_findings::Problem;
 use std::str::FromStr;
@@ -23,6 +23,9 @@ pub fn read(words: &str) {
     OPTIONS.store(flags(words), Ordering::Relaxed);
     if let Some(point) = value(words, "halt-at=") {
         HALT_AT.store(point, Ordering::Relaxed);
+    }
+    if let Some(accesses) = value(words, "history=") {
+        trace::want(accesses);
     }
     IGNORED.store(ignored(words), Ordering::Relaxed);
     if let Some(schedule) = value(words, "schedule=") {

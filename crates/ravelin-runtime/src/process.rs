@@ -58,6 +58,10 @@ fn prepare() {
     *prepared = true;
     if let Some(words) = variable(c"RAVELIN_OPTIONS") {
         options::read(&String::from_utf8_lossy(words));
+        if let Some(mut inside) = this_thread::enter_unwatched() {
+            let thread = inside.thread();
+            thread.trace.resize(thread.calls());
+        }
     }
     reserve();
     let (arena, directory) = (variable(c"RAVELIN_ARENA"), variable(c"RAVELIN_FINDINGS"));

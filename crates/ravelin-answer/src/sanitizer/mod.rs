@@ -207,6 +207,9 @@ pub struct Finding {
     pub access: WatchedAccess,
     /// The write that may be missed, the earlier access of a race, or what makes the call wrong.
     pub other: WatchedAccess,
+    /// If the stack of `other` is no longer known: how many accesses its thread has made since, at least.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forgotten: Option<u64>,
     /// What was accessed.
     pub location: WatchedLocation,
     /// Why `other` comes before `access` under sequential consistency, last step first. For a race: the reads by which

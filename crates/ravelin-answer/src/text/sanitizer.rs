@@ -65,6 +65,10 @@ fn finding(text: &mut String, number: usize, found: &Finding, report: &Sanitizer
     } else if found.other.kind.is_of_memory() || !found.other.stack.is_empty() {
         access(text, found.problem.joint(), &found.other, None, style);
     }
+    if let Some(accesses) = found.forgotten {
+        let _ =
+            writeln!(text, "     at least {} accesses of that thread ago; --history remembers more", grouped(accesses));
+    }
     if let MemoryArea::Heap { thread, size, allocated, .. } = &found.location.memory {
         let _ = writeln!(text, "   the heap block of {} was allocated by {}", counted(*size, "byte"), thread.words());
         stack(text, from_program(allocated));

@@ -71,6 +71,9 @@ pub struct WatchOptions {
     /// Do not look for this kind of finding, such as lock-order-inversion or thread-leak; may be repeated
     #[arg(long, value_name = "KIND", value_parser = misuse)]
     pub ignore: Vec<Problem>,
+    /// How many of its last accesses each thread remembers, with their stacks; 16 bytes each [default: 12288]
+    #[arg(long, value_name = "ACCESSES", value_parser = clap::value_parser!(u64).range(1_000..=100_000_000))]
+    pub history: Option<u64>,
     /// Exit code if something was found
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub exit_code: u8,
@@ -89,7 +92,8 @@ impl WatchOptions {
             (!robustness, "no-robustness"),
         ];
         let words = words.into_iter().filter(|(chosen, _)| *chosen).map(|(_, word)| word.to_owned());
-        words.chain(ignoring(&self.ignore)).collect()
+        let history = self.history.map(|accesses| format!("history={accesses}"));
+        words.chain(ignoring(&self.ignore)).chain(history).collect()
     }
 }
 

@@ -68,6 +68,7 @@ impl Report {
             spinning: found.spinning,
             access: found.access.clone(),
             other: found.other.clone(),
+            forgotten: Some(found.forgotten).filter(|accesses| *accesses > 0),
             location: found.location.clone(),
             path: found.path.iter().map(path_step).collect(),
             suggestion: suggestion(found),

@@ -180,7 +180,7 @@ fn process(findings: &Findings) -> WatchedProcess {
             notes::BACKGROUND,
             "a process of the program was still running when it ended; what it does later is not in this report",
         ),
-        (notes::STACK_LOST, "some accesses were too long ago for their stacks to be known"),
+        (notes::STACK_LOST, "some accesses were too long ago for their stacks to be known (--history remembers more)"),
     ];
     let mut said: Vec<String> = sentences
         .iter()
@@ -249,6 +249,7 @@ impl Naming<'_> {
             suggestion: Suggestion::new(problem, &access, &other, &path),
             access,
             other,
+            forgotten: found.forgotten,
             location,
             path,
             runs: Vec::new(),
@@ -472,6 +473,7 @@ mod tests {
             spinning: false,
             access,
             other,
+            forgotten: 0,
             location,
             path: Vec::new(),
             suggestion,
@@ -549,6 +551,7 @@ mod tests {
             address: 0x108,
             access: found(3),
             other: found(4),
+            forgotten: 0,
             place: MemoryKind::Heap { start: 0x100, size: 16, thread: 0, stack: Vec::new() },
             path: vec![step(0x104), step(0x110)],
             point: 0,

@@ -93,6 +93,8 @@ pub struct Finding {
     pub access: WatchedAccess,
     /// The write that may be missed, or the earlier access of a race.
     pub other: WatchedAccess,
+    /// If the stack of `other` is forgotten: how many accesses its thread has made since, at least. Otherwise 0.
+    pub forgotten: u64,
     pub location: WatchedLocation,
     /// Why `other` comes before `access` under sequential consistency, last step first. For a race: the reads by which
     /// `access` came after `other` in this run; empty if none are known.
