@@ -33,6 +33,7 @@ mod marks;
 mod memory;
 mod misuse;
 mod options;
+mod own_caller;
 mod place;
 mod plain;
 mod process;

@@ -4,6 +4,7 @@
 //! as long as a program does nothing wrong and holds one lock at a time.
 
 use crate::held::{self, HeldLock, LockMode, call_record};
+use crate::own_caller::own_caller;
 use crate::spin::Spin;
 use crate::this_thread::{self, WatchedThread};
 use crate::{lock_order, options, report, threads};
@@ -134,15 +135,19 @@ pub fn leaves_threads() {
     }
 }
 
-/// A signal handler of the program has returned with another `errno`. It interrupted the instruction at `pc`.
+/// A signal handler of the program has returned with another `errno`. It interrupted the instruction at `pc`, with the
+/// stack pointer `sp`.
 #[cold]
-pub fn changes_errno(handler: usize, pc: usize) {
+pub fn changes_errno(handler: usize, pc: usize, sp: usize) {
     let Some(mut inside) = held::known() else { return };
     let thread = inside.thread();
     if options::looks_for(Problem::ErrnoChange) {
         // Stacks have addresses of returns, which are after the instruction that counts.
         let handler = call_record(thread.number, AccessKind::SignalHandler, vec![handler as u64 + 1]);
-        let interrupted = call(thread, AccessKind::InterruptedCode, pc + 1);
+        let mut interrupted = call(thread, AccessKind::InterruptedCode, pc + 1);
+        if let Some(caller) = own_caller(pc, sp, thread.calls().last()) {
+            interrupted.stack.insert(1, caller as u64);
+        }
         report::misuse(Problem::ErrnoChange, 0, handler, interrupted, Vec::new());
     }
 }

@@ -7,6 +7,7 @@
 
 use crate::file;
 use crate::interpose::signals;
+use crate::own_caller::own_caller;
 use crate::sources::{ReadEvent, Sources};
 use crate::spin::Spin;
 use crate::start_order::{StartClock, StartTime};
@@ -138,6 +139,11 @@ pub fn starting(pc: usize) -> Option<Box<Seed>> {
     let thread = inside.thread();
     let released = thread.clocks.release();
     let starts = thread.starts.release(thread.number);
+    let mut calls = thread.stack_at(pc);
+    let here = (&raw const calls) as usize;
+    if let Some(caller) = own_caller(pc, here, thread.calls().last()) {
+        calls.insert(1, caller as u64);
+    }
     let mut table = TABLE.lock();
     let (tid, epoch) = table.tid_for(&thread.clocks)?;
     let number = table.next_number;
@@ -147,7 +153,7 @@ pub fn starting(pc: usize) -> Option<Box<Seed>> {
         number,
         parent: thread.number,
         name: Vec::new(),
-        calls: thread.stack_at(pc),
+        calls,
         begins: Some(released.clone()),
         ended: None,
         detached: false,

@@ -22,6 +22,19 @@ pub struct WatchedAccess {
     pub stack: Vec<Frame>,
     /// The source line of the innermost frame, if it could be read.
     pub source: Option<String>,
+    /// If that is a line of a library's header: the line of the program that led there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<CallerLine>,
+}
+
+/// A line of the program that calls a library.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CallerLine {
+    /// Which frame of the stack it is, from 0.
+    pub frame: usize,
+    /// The line.
+    pub source: String,
 }
 
 /// What an access does.

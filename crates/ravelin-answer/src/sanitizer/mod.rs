@@ -10,7 +10,8 @@ pub(crate) mod sample;
 mod trial;
 
 pub use access::{
-    AccessKind, AccessOrder, Frame, MemoryArea, PathStep, PathStepKind, WatchedAccess, WatchedLocation, WatchedThread,
+    AccessKind, AccessOrder, CallerLine, Frame, MemoryArea, PathStep, PathStepKind, WatchedAccess, WatchedLocation,
+    WatchedThread,
 };
 pub use problem::{Problem, ProblemGroup};
 pub use trial::FixTrial;

@@ -51,6 +51,7 @@ fn stale_read() -> Finding {
         thread: thread.clone(),
         stack: vec![frame(function, line)],
         source: None,
+        caller: None,
     };
     let mut access = at(&reader, AccessKind::Load, "consume", 14);
     access.stack[0].inlined = true;
@@ -111,6 +112,7 @@ fn race() -> Finding {
         thread: main,
         stack: vec![unnamed],
         source: None,
+        caller: None,
     };
     let other = WatchedAccess {
         kind: AccessKind::Update,
@@ -120,6 +122,7 @@ fn race() -> Finding {
         thread: WatchedThread { number: 1, ..WatchedThread::default() },
         stack: Vec::new(),
         source: None,
+        caller: None,
     };
     let location = WatchedLocation { address: "0x5008".to_owned(), name: None, memory };
     Finding {

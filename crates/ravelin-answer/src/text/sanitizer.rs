@@ -121,6 +121,11 @@ fn source(text: &mut String, access: &WatchedAccess) {
     if let (Some(line), Some(source)) = (access.stack.first().and_then(|frame| frame.line), &access.source) {
         let _ = writeln!(text, "     {:>5} | {}", line, source.trim_start());
     }
+    if let Some(caller) = &access.caller
+        && let Some(Frame { file: Some(file), line: Some(line), .. }) = access.stack.get(caller.frame)
+    {
+        let _ = writeln!(text, "     called from {file}:\n     {line:>5} | {}", caller.source.trim_start());
+    }
 }
 
 /// A stack without the libraries that start threads and call `main`: they are the same in every stack.

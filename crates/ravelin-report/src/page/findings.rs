@@ -94,16 +94,16 @@ fn access(role: &str, access: &WatchedAccess, context: &PageContext) -> Markup {
         section.access {
             h3 { (capitalised(role)) }
             p { (access.words_with_size()) " in " b { (access.thread.words()) } }
-            (stack(&access.stack, access.source.as_deref(), context))
+            (stack(&access.stack, access.source.as_deref(), access.caller.as_ref().map(|caller| caller.frame), context))
             @if !access.thread.started.is_empty() {
-                details { summary { "where this thread was started" } (stack(&access.thread.started, None, context)) }
+                details { summary { "where this thread was started" } (stack(&access.thread.started, None, None, context)) }
             }
         }
     }
 }
 
-/// Frames, innermost first; the source of the first one that has it is open.
-fn stack(frames: &[Frame], line: Option<&str>, context: &PageContext) -> Markup {
+/// Frames, innermost first; the source of the first one that has it is open, and that of the program's caller.
+fn stack(frames: &[Frame], line: Option<&str>, caller: Option<usize>, context: &PageContext) -> Markup {
     let with_text = |frame: &Frame| {
         let (file, line) = (frame.file.as_ref()?, frame.line?);
         lines_around(context, file, line as usize)
@@ -117,7 +117,7 @@ fn stack(frames: &[Frame], line: Option<&str>, context: &PageContext) -> Markup 
             @for (number, frame) in frames.iter().take(MOST_FRAMES).enumerate() {
                 li {
                     @match with_text(frame) {
-                        Some(text) => details open[first == Some(number)] { summary { (frame.words()) @if frame.inlined { span.faint { " inlined" } } } (text) },
+                        Some(text) => details open[first == Some(number) || caller == Some(number)] { summary { (frame.words()) @if frame.inlined { span.faint { " inlined" } } } (text) },
                         None => span { (frame.words()) @if frame.inlined { span.faint { " inlined" } } },
                     }
                 }
@@ -137,7 +137,7 @@ fn waiting(stuck: &Standstill, context: &PageContext) -> Markup {
                     section.access {
                         h3 { (capitalised(&blocked.thread.words())) }
                         p { (ticked(&blocked.sentence)) }
-                        (stack(&blocked.stack, None, context))
+                        (stack(&blocked.stack, None, None, context))
                     }
                 }
             }

@@ -12,6 +12,10 @@ use ravelin_program::Position;
 
 pub(super) fn result(finding: &Finding) -> SarifResult {
     let mut related = vec![innermost(&finding.other, finding.other.phrase(None))];
+    for access in [&finding.access, &finding.other] {
+        let caller = access.caller.as_ref().and_then(|caller| access.stack.get(caller.frame));
+        related.extend(caller.map(|frame| place(frame, format!("the {} is called from here", access.words()))));
+    }
     for step in &finding.path {
         related.push(innermost(&step.after, step.sentence()));
         related.push(innermost(&step.before, step.before.phrase(Some(&step.location))));

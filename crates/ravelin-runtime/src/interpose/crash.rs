@@ -3,16 +3,12 @@
 //! Signals that end a program are handled here as long as the program leaves them to the kernel; if it asks, it is told
 //! so. The handler writes the crash into the header of the findings file, which needs no lock and no memory. Then it
 //! lets the kernel end the program as it would have.
-//!
-//! A signal that arrives in the C library, as that of `abort` does, has the place of the call on the stack of the
-//! program's innermost function. Without an unwinder that is a guess: of the words between the stack pointer and the
-//! function's frame, the last that a call in the program could have put there. Before it there may be others, which
-//! calls have left there that have returned.
 
+use crate::own_caller::own_caller;
 use crate::trace::CallFrame;
 use crate::{file, kernel, this_thread, threads};
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
-use ravelin_findings::{Module, header};
+use ravelin_findings::header;
 
 /// Signals that a wrong program raises itself.
 pub const SIGNALS: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT];
@@ -79,8 +75,7 @@ fn record(signal: c_int, address: usize, (pc, sp): (usize, usize)) {
     let inside = this_thread::enter_unwatched();
     let mut stack = stack_of(pc, None, calls);
     if inside.is_some() {
-        let modules = file::modules();
-        stack = stack_of(pc, caller(pc, sp, calls.last(), &modules), calls);
+        stack = stack_of(pc, own_caller(pc, sp, calls.last()), calls);
         threads::describe(number);
         file::write_modules();
     }
@@ -108,40 +103,6 @@ fn stack_of(pc: usize, caller: Option<usize>, calls: &[CallFrame]) -> [usize; DE
     stack
 }
 
-/// Where the program's innermost function called the code at `pc`, if that code is not the program's.
-fn caller(pc: usize, sp: usize, innermost: Option<&CallFrame>, modules: &[Module]) -> Option<usize> {
-    const FARTHEST: usize = 1 << 14;
-    let own = |address: usize| modules.iter().any(|module| is_own(module) && has(module, address));
-    let end = innermost?.sp.min(sp + FARTHEST);
-    if own(pc) {
-        return None;
-    }
-    let words = (sp.next_multiple_of(8)..end).step_by(8).map(|at| {
-        // SAFETY: between the stack pointer and a frame of the same stack.
-        unsafe { (at as *const usize).read_volatile() }
-    });
-    words.filter(|&word| own(word) && own(word.wrapping_sub(CALL)) && is_after_call(word)).last()
-}
-
-fn has(module: &Module, address: usize) -> bool {
-    (module.start..module.end).contains(&(address as u64))
-}
-
-fn is_own(module: &Module) -> bool {
-    !["/lib", "/usr/lib"].iter().any(|system| module.path.starts_with(system.as_bytes())) && !module.path.is_empty()
-}
-
-/// The length of the longest call that is recognised.
-const CALL: usize = 6;
-
-/// Whether the instruction before an address can be a call, relative or through a table.
-fn is_after_call(address: usize) -> bool {
-    // SAFETY: the caller has checked that these bytes are in a loaded file of the program. Such files have no holes
-    // before code.
-    let before = |bytes: usize| unsafe { ((address - bytes) as *const u8).read_volatile() };
-    before(5) == 0xe8 || before(6) == 0xff && before(5) == 0x15
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,12 +114,5 @@ mod tests {
         assert_eq!(stack_of(9, Some(5), &calls)[..5], [10, 5, 2, 1, 0]);
         let deep = vec![CallFrame { pc: 3, sp: 0 }; 1000];
         assert_eq!(stack_of(9, None, &deep)[DEEPEST - 1], 3);
-    }
-
-    #[test]
-    fn the_program_and_its_libraries_are_its_own() {
-        let module = |path: &str| Module { bias: 0, start: 10, end: 20, path: path.as_bytes().to_vec() };
-        assert!(is_own(&module("/home/me/program")) && !is_own(&module("/usr/lib/libc.so.6")) && !is_own(&module("")));
-        assert!(has(&module("x"), 19) && !has(&module("x"), 20));
     }
 }

@@ -226,8 +226,9 @@ unsafe extern "C" fn arrived(signal: c_int, info: *mut siginfo_t, context: *mut 
         // Code that raises such a signal does not look at `errno` next.
         if *libc::__errno_location() != errno && !RAISED.contains(&signal) && !this_thread::inside() {
             let now = *libc::__errno_location();
-            let interrupted = (*context.cast::<ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize];
-            misuse::changes_errno(address, interrupted as usize);
+            let registers = &(*context.cast::<ucontext_t>()).uc_mcontext.gregs;
+            let [pc, sp] = [libc::REG_RIP, libc::REG_RSP].map(|register| registers[register as usize] as usize);
+            misuse::changes_errno(address, pc, sp);
             *libc::__errno_location() = now;
         }
     }

@@ -4,9 +4,9 @@
 use super::stuck::{Blocked, Stuck};
 use super::{Finding, Report, Run, Step, Suggestion};
 use crate::suppression::Suppressions;
-use crate::symbols::{Symbols, is_in_standard_library};
+use crate::symbols::{Symbols, is_in_standard_library, is_library_header};
 use ravelin_answer::sanitizer::{
-    AccessKind, AccessOrder, Crash, Frame, HiddenFindings, MemoryArea, PathStepKind, Problem, ProblemGroup,
+    AccessKind, AccessOrder, CallerLine, Crash, Frame, HiddenFindings, MemoryArea, PathStepKind, Problem, ProblemGroup,
     StandstillKind, WatchedAccess, WatchedLocation, WatchedProcess, WatchedThread, signal_name,
 };
 use ravelin_findings::{Findings, MemoryKind, Spinning, WaitsFor, notes};
@@ -301,6 +301,7 @@ impl Naming<'_> {
             thread: self.thread(process, access.thread),
             stack: self.stack(process, &access.stack),
             source: None,
+            caller: None,
         }
     }
 
@@ -343,7 +344,16 @@ impl Naming<'_> {
         let steps = circle.flat_map(|step| [&mut step.before, &mut step.after]);
         for access in [&mut finding.access, &mut finding.other].into_iter().chain(steps) {
             access.source = access.stack.first().and_then(|frame| self.source(frame));
+            access.caller = self.caller(&access.stack);
         }
+    }
+
+    /// The line of the program that led to a line of a library's header.
+    fn caller(&mut self, stack: &[Frame]) -> Option<CallerLine> {
+        let is_header = |frame: &Frame| frame.file.as_deref().is_some_and(is_library_header);
+        stack.first().filter(|frame| is_header(frame))?;
+        let frame = stack.iter().position(|frame| frame.file.is_some() && !is_header(frame))?;
+        Some(CallerLine { frame, source: self.source(&stack[frame])? })
     }
 
     fn source(&mut self, frame: &Frame) -> Option<String> {
@@ -461,7 +471,7 @@ mod tests {
         };
         let thread = WatchedThread::default();
         let (kind, order) = (AccessKind::Load, AccessOrder::Relaxed);
-        WatchedAccess { kind, failed: false, order, size: 4, thread, stack: vec![frame], source: None }
+        WatchedAccess { kind, failed: false, order, size: 4, thread, stack: vec![frame], source: None, caller: None }
     }
 
     fn finding(problem: Problem, access: WatchedAccess, other: WatchedAccess) -> Finding {

@@ -225,7 +225,7 @@ mod tests {
     fn at(thread: u64, line: u32, kind: AccessKind, order: AccessOrder) -> WatchedAccess {
         let frame = Frame { file: Some("x.c".to_owned()), line: Some(line), ..Frame::default() };
         let thread = WatchedThread { number: thread, ..WatchedThread::default() };
-        WatchedAccess { kind, failed: false, order, size: 4, thread, stack: vec![frame], source: None }
+        WatchedAccess { kind, failed: false, order, size: 4, thread, stack: vec![frame], source: None, caller: None }
     }
 
     /// A step without fences.
