@@ -32,6 +32,7 @@ mod sanitizer_crashes;
 mod sanitizer_ends;
 mod sanitizer_misuse;
 mod sanitizer_programs;
+mod sanitizer_stacks;
 mod sanitizer_static;
 mod sarif;
 mod schedules;

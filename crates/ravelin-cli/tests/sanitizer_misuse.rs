@@ -1,5 +1,4 @@
-//! Findings about locks, threads and memory in every output, their switches and suppressions; and how far back a report
-//! remembers.
+//! Findings about locks, threads and memory in every output, their switches and suppressions.
 
 use crate::running::code;
 use crate::workshop::{Workshop, compilers, text};
@@ -107,46 +106,4 @@ fn a_deadlock_that_happens_is_still_one() {
     let output = place.ravelin("run --schedule random --runs 40 ./orders");
     assert!(text(&output).contains("deadlock, in"), "{}", text(&output));
     assert!(text(&output).contains("waits for the mutex `current`, which thread 2 holds"), "{}", text(&output));
-}
-
-/// A race with an access that is many accesses ago.
-const LONG_AGO: &str = r#"
-#include <pthread.h>
-#include <sched.h>
-int shared;
-static volatile int ready;
-__attribute__((noinline, no_sanitize("thread"))) static void say(void) { ready = 1; }
-__attribute__((noinline, no_sanitize("thread"))) static void await(void) { while (!ready) sched_yield(); }
-static long many[40000];
-static void *writer(void *argument) {
-  shared = 1;
-  for (int i = 0; i < 40000; i++) ((volatile long *)many)[i] = i;
-  say();
-  return argument;
-}
-int main(void) {
-  pthread_t thread;
-  pthread_create(&thread, 0, writer, 0);
-  await();
-  shared = 2;
-  pthread_join(thread, 0);
-}
-"#;
-
-#[test]
-fn a_longer_history_remembers_older_accesses() {
-    let Some((cc, _)) = compilers().first().copied() else { return };
-    let place = Workshop::new("history");
-    place.write("long.c", LONG_AGO);
-    place.builds(&format!("cc --ravelin-compiler={cc} -g -O1 long.c -o long"));
-    let short = text(&place.ravelin("run --history 5000 ./long"));
-    assert!(short.contains("(where is no longer known)"), "{short}");
-    let ago = short.split("at least ").nth(1).and_then(|rest| rest.split(" accesses").next()).expect("a number");
-    let ago: u64 = ago.replace(',', "").parse().expect("a number");
-    assert!((5_000..=40_000).contains(&ago), "{short}");
-    let long = text(&place.ravelin("run --history 100000 ./long"));
-    assert!(long.contains("in writer at long.c:10") && !long.contains("no longer known"), "{long}");
-    for wrong in ["0", "999", "many", "1000000000"] {
-        assert_eq!(code(&place.ravelin(&format!("run --history {wrong} ./long"))), 2, "{wrong}");
-    }
 }

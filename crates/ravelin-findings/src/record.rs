@@ -192,13 +192,11 @@ pub enum Problem {
     ThreadLeak,
     /// A signal handler changed `errno`.
     ErrnoChange,
-    /// A descriptor was closed, unordered with its use by another thread.
-    CloseRace,
 }
 
 impl Problem {
     /// In the order of their numbers.
-    pub const ALL: [Problem; 14] = [
+    pub const ALL: [Problem; 13] = [
         Problem::StaleRead,
         Problem::StaleWrite,
         Problem::StaleUpdate,
@@ -212,7 +210,6 @@ impl Problem {
         Problem::DoubleFree,
         Problem::ThreadLeak,
         Problem::ErrnoChange,
-        Problem::CloseRace,
     ];
 }
 
@@ -279,15 +276,11 @@ pub enum AccessKind {
     SignalHandler,
     /// What a signal handler interrupted.
     InterruptedCode,
-    /// A descriptor was closed.
-    Close,
-    /// A descriptor was used.
-    DescriptorUse,
 }
 
 impl AccessKind {
     /// In the order of their numbers.
-    pub const ALL: [AccessKind; 20] = [
+    pub const ALL: [AccessKind; 18] = [
         AccessKind::Load,
         AccessKind::Store,
         AccessKind::Update,
@@ -306,8 +299,6 @@ impl AccessKind {
         AccessKind::ThreadEnd,
         AccessKind::SignalHandler,
         AccessKind::InterruptedCode,
-        AccessKind::Close,
-        AccessKind::DescriptorUse,
     ];
 }
 

@@ -76,10 +76,6 @@ pub enum AccessKind {
     SignalHandler,
     /// What a signal handler interrupts.
     InterruptedCode,
-    /// A descriptor is closed.
-    Close,
-    /// A descriptor is used.
-    DescriptorUse,
 }
 
 impl AccessKind {
@@ -99,8 +95,6 @@ impl AccessKind {
             AccessKind::ThreadEnd => Some("end of the thread"),
             AccessKind::SignalHandler => Some("signal handler"),
             AccessKind::InterruptedCode => Some("interrupted code"),
-            AccessKind::Close => Some("close"),
-            AccessKind::DescriptorUse => Some("use"),
             AccessKind::Load
             | AccessKind::Store
             | AccessKind::Update

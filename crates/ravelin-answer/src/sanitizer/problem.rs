@@ -35,8 +35,6 @@ pub enum Problem {
     ThreadLeak,
     /// A signal handler changes `errno` of the code that it interrupts.
     ErrnoChange,
-    /// A descriptor is closed while another thread may still use it.
-    CloseRace,
 }
 
 /// A group of problems, which a line of a suppressions file may name.
@@ -83,7 +81,7 @@ struct ProblemTraits {
 
 impl Problem {
     /// In the order of the table.
-    pub const ALL: [Problem; 14] = [
+    pub const ALL: [Problem; 13] = [
         Problem::DataRace,
         Problem::StaleRead,
         Problem::StaleWrite,
@@ -97,7 +95,6 @@ impl Problem {
         Problem::DoubleFree,
         Problem::ThreadLeak,
         Problem::ErrnoChange,
-        Problem::CloseRace,
     ];
 
     /// Its name in documents, suppressions and options; stable across versions.
@@ -297,17 +294,6 @@ impl Problem {
                 joint: "changed errno in the ",
                 sentence: "a signal handler changes errno in the {other}",
                 advice: "save errno at the beginning of the handler and restore it at the end",
-            },
-            Problem::CloseRace => ProblemTraits {
-                name: "close-race",
-                group: Misuse,
-                words: "descriptor is closed while another thread may use it",
-                description: "A descriptor is closed, and its use by another thread is not ordered with that: the use may meet a file that was opened since.",
-                certain: true,
-                roles: ["the later call", "the earlier call"],
-                joint: "is not ordered with the ",
-                sentence: "{access} and {other} of the same descriptor are not ordered",
-                advice: "close the descriptor when no other thread will use it, for example after joining that thread",
             },
         }
     }

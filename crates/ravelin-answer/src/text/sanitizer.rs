@@ -91,7 +91,7 @@ fn finding(text: &mut String, number: usize, found: &Finding, report: &Sanitizer
 
 /// Whether the two places of such a finding are about a location.
 fn has_location(problem: Problem) -> bool {
-    !matches!(problem, Problem::ThreadLeak | Problem::ErrnoChange | Problem::CloseRace)
+    !matches!(problem, Problem::ThreadLeak | Problem::ErrnoChange)
 }
 
 /// Locks in different orders: what each thread held when it locked the next one. The first lock is printed already.

@@ -129,7 +129,7 @@ pub(super) type Key = (&'static str, String, String, Option<String>);
 
 pub(super) fn key(finding: &Finding) -> Key {
     // Which thread closes a circle of locks is random, too.
-    let race = matches!(finding.problem, Problem::DataRace | Problem::LockOrderInversion | Problem::CloseRace);
+    let race = matches!(finding.problem, Problem::DataRace | Problem::LockOrderInversion);
     let place = |access: &WatchedAccess| match access.stack.first() {
         Some(frame) if race => frame.place(),
         Some(frame) => format!("{} {:?}", frame.place(), frame.column),
@@ -386,8 +386,6 @@ fn access_kind(kind: ravelin_findings::AccessKind) -> AccessKind {
         Found::ThreadEnd => AccessKind::ThreadEnd,
         Found::SignalHandler => AccessKind::SignalHandler,
         Found::InterruptedCode => AccessKind::InterruptedCode,
-        Found::Close => AccessKind::Close,
-        Found::DescriptorUse => AccessKind::DescriptorUse,
     }
 }
 
@@ -419,7 +417,6 @@ fn problem(problem: ravelin_findings::Problem) -> Problem {
         Found::DoubleFree => Problem::DoubleFree,
         Found::ThreadLeak => Problem::ThreadLeak,
         Found::ErrnoChange => Problem::ErrnoChange,
-        Found::CloseRace => Problem::CloseRace,
     }
 }
 
