@@ -152,7 +152,7 @@ fn a_process_that_goes_on_is_told() {
     place.builds(&format!("cc --ravelin-compiler={cc} -g -w program.c -o program"));
     for arguments in ["", "daemon"] {
         let output = place.ravelin(&format!("run ./program {arguments}"));
-        assert!(text(&output).contains("was still running when it ended"), "{arguments}: {}", text(&output));
+        assert!(text(&output).contains("ended without waiting for a process"), "{arguments}: {}", text(&output));
     }
 }
 

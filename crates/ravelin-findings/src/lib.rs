@@ -87,7 +87,7 @@ pub mod notes {
     /// There was no address space for the runtime; nothing was watched.
     pub const NO_ADDRESS_SPACE: u64 = 32;
 
-    /// A process went on when the program ended.
+    /// The program ended without waiting for a process that it had started.
     pub const BACKGROUND: u64 = 64;
 
     /// Any of these: a part of the program was not watched, so that the absence of findings implies nothing.

@@ -43,10 +43,17 @@ impl KnownEdges {
         KnownEdges([0; CACHED])
     }
 
-    /// Whether the hash is known; it is from now on.
-    fn learns(&mut self, hash: u64) -> bool {
-        let slot = &mut self.0[hash as usize % CACHED];
-        std::mem::replace(slot, hash) == hash
+    /// Whether an edge with this hash is known.
+    fn has(&self, hash: u64) -> bool {
+        self.0[Self::slot(hash)] == hash
+    }
+
+    fn learn(&mut self, hash: u64) {
+        self.0[Self::slot(hash)] = hash;
+    }
+
+    fn slot(hash: u64) -> usize {
+        (hash >> 32) as usize % CACHED
     }
 }
 
@@ -108,12 +115,10 @@ pub fn waits(thread: &mut WatchedThread, lock: usize, mode: LockMode, pc: usize)
         return;
     }
     // A mutex that is given up while a condition is waited for is not held meanwhile.
-    let others = || thread.held.all().filter(|held| held.address() != lock);
-    let guards: Vec<(usize, LockMode)> = others().map(|held| (held.address(), held.mode)).collect();
-    let hash = hash(&guards, lock, mode, thread.starts.segment());
-    if thread.known_edges.learns(hash) {
-        return;
-    }
+    let others = || thread.held.all().filter(|held| held.address() != lock).map(|held| (held.address(), held.mode));
+    let hash = hash(others(), (lock, mode), thread.starts.segment());
+    let guards: Vec<(usize, LockMode)> = if thread.known_edges.has(hash) { return } else { others().collect() };
+    thread.known_edges.learn(hash);
     let wanting = call_record(thread.number, mode.access_kind(), thread.stack_at(pc));
     let mut circles = Vec::new();
     for held in thread.held.all().filter(|held| held.address() != lock) {
@@ -149,10 +154,11 @@ pub fn forget(lock: usize) {
     }
 }
 
-fn hash(guards: &[(usize, LockMode)], lock: usize, mode: LockMode, segment: u32) -> u64 {
+/// A hash of the locks that are held, the one that is wanted, and when.
+fn hash(guards: impl Iterator<Item = (usize, LockMode)>, wanted: (usize, LockMode), segment: u32) -> u64 {
     let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
-    let words = guards.iter().flat_map(|&(guard, mode)| [guard as u64, mode as u64]);
-    let rest = [lock as u64, mode as u64, u64::from(segment), u64::from(GENERATION.load(Ordering::Relaxed))];
+    let words = guards.chain([wanted]).flat_map(|(lock, mode)| [lock as u64, mode as u64]);
+    let rest = [u64::from(segment), u64::from(GENERATION.load(Ordering::Relaxed))];
     words.chain(rest).fold(0x243f_6a88_85a3_08d3, mix) | 1
 }
 
@@ -227,5 +233,115 @@ fn step(edge: &LockEdge) -> OrderStep {
         after: edge.wanting.clone(),
         lacks_release: false,
         lacks_acquire: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use LockMode::{Read, Write};
+    use ravelin_findings::AccessKind;
+
+    const EMPTY: LockGraph = LockGraph { edges: BTreeMap::new(), count: 0 };
+
+    /// A thread holds locks, the last of which is the edge's, and waits for another one.
+    fn edge(thread: u64, guards: &[(usize, LockMode)], wanted: (usize, LockMode)) -> LockEdge {
+        let call = |lock: usize| call_record(thread, AccessKind::Lock, vec![lock as u64]);
+        let held = guards[guards.len() - 1];
+        LockEdge {
+            held,
+            wanted,
+            thread,
+            when: Arc::default(),
+            segment: 0,
+            guards: guards.to_vec(),
+            holding: call(held.0),
+            wanting: call(wanted.0),
+        }
+    }
+
+    /// Which edges close a circle, and the locks that are held round it.
+    fn circles(edges: Vec<LockEdge>) -> Vec<Option<Vec<u64>>> {
+        let mut graph = EMPTY;
+        let locks = |steps: Vec<OrderStep>| steps.iter().map(|step| step.address).collect();
+        edges.into_iter().map(|edge| graph.add(edge).map(locks)).collect()
+    }
+
+    #[test]
+    fn two_threads_in_different_orders_are_a_circle() {
+        let found = circles(vec![edge(1, &[(10, Write)], (20, Write)), edge(2, &[(20, Write)], (10, Write))]);
+        assert_eq!(found, [None, Some(vec![20, 10])]);
+    }
+
+    #[test]
+    fn each_step_of_a_long_circle_locks_what_the_one_before_holds() {
+        let next = |thread: u64, from: usize, to: usize| edge(thread, &[(from, Write)], (to, Write));
+        let found = circles(vec![next(1, 10, 20), next(2, 20, 30), next(4, 20, 40), next(3, 30, 10)]);
+        assert_eq!(found[3], Some(vec![30, 20, 10]));
+        assert!(found[..3].iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn one_thread_cannot_wait_for_itself() {
+        let found = circles(vec![edge(1, &[(10, Write)], (20, Write)), edge(1, &[(20, Write)], (10, Write))]);
+        assert_eq!(found, [None, None]);
+    }
+
+    #[test]
+    fn a_gate_lock_lets_only_one_of_them_in_unless_both_read_it() {
+        let found = |gate: LockMode| {
+            circles(vec![
+                edge(1, &[(5, gate), (10, Write)], (20, Write)),
+                edge(2, &[(5, gate), (20, Write)], (10, Write)),
+            ])
+        };
+        assert_eq!(found(Write), [None, None]);
+        assert_eq!(found(Read), [None, Some(vec![20, 10])]);
+    }
+
+    #[test]
+    fn readers_wait_only_for_writers() {
+        for (held, wanted) in [(Read, Read), (Read, Write), (Write, Read), (Write, Write)] {
+            let found = circles(vec![edge(1, &[(10, held)], (20, wanted)), edge(2, &[(20, held)], (10, wanted))]);
+            assert_eq!(found[1].is_some(), (held, wanted) != (Read, Read), "{held:?} {wanted:?}");
+        }
+    }
+
+    #[test]
+    fn threads_that_never_run_together_are_no_circle() {
+        let mut first = crate::start_order::StartTime::default();
+        first.has_edges();
+        let over = first.release(1);
+        let later = LockEdge { when: over, ..edge(2, &[(20, Write)], (10, Write)) };
+        assert_eq!(circles(vec![edge(1, &[(10, Write)], (20, Write)), later]), [None, None]);
+        let after = LockEdge { segment: first.segment(), ..edge(1, &[(10, Write)], (20, Write)) };
+        let later = LockEdge { when: first.clock(), ..edge(2, &[(20, Write)], (10, Write)) };
+        assert_eq!(circles(vec![after, later])[1], Some(vec![20, 10]), "the rest of the first thread is not over");
+    }
+
+    #[test]
+    fn a_lock_that_is_forgotten_has_no_edges() {
+        let mut graph = EMPTY;
+        graph.add(edge(1, &[(10, Write)], (20, Write)));
+        graph.add(edge(1, &[(20, Write)], (30, Write)));
+        graph.forget(20);
+        assert_eq!(graph.count, 0);
+        assert!(graph.add(edge(2, &[(20, Write)], (10, Write))).is_none());
+    }
+
+    #[test]
+    fn an_edge_takes_the_place_of_those_it_makes_superfluous() {
+        let mut graph = EMPTY;
+        graph.add(edge(1, &[(5, Write), (10, Write)], (20, Write)));
+        assert_eq!(graph.count, 1);
+        graph.add(edge(1, &[(10, Write)], (20, Write)));
+        assert_eq!(graph.count, 1, "the same thread with fewer locks");
+        graph.add(edge(1, &[(10, Write)], (20, Write)));
+        graph.add(edge(2, &[(10, Write)], (20, Write)));
+        assert_eq!(graph.count, 2);
+        for thread in 3..100 {
+            graph.add(edge(thread, &[(10, Write)], (20, Write)));
+        }
+        assert_eq!(graph.count, MOST_ALIKE);
     }
 }

@@ -122,9 +122,10 @@ pub fn uses_destroyed(lock: usize, kind: AccessKind, pc: usize) {
     report(thread, Problem::UseOfDestroyed, lock, (kind, pc), destroyed);
 }
 
-/// The program ends, and the calling thread is inside: threads that ended but were neither joined nor detached.
+/// The program ends: threads that ended but were neither joined nor detached. May be called several times.
 pub fn leaves_threads() {
     static REPORTED: AtomicBool = AtomicBool::new(false);
+    let Some(_inside) = held::known() else { return };
     if !options::looks_for(Problem::ThreadLeak) || REPORTED.swap(true, Ordering::Relaxed) {
         return;
     }

@@ -4,7 +4,6 @@ use crate::blocks;
 use crate::collect;
 use crate::file;
 use crate::kernel;
-use crate::misuse;
 use crate::options;
 use crate::records;
 use crate::repair;
@@ -137,7 +136,6 @@ pub fn ending() {
         return;
     };
     report::settle();
-    misuse::leaves_threads();
     repair::tell_sites();
     tell_progress();
     file::set(header::ACCESSES, collect::hand_in(inside.thread()));
@@ -179,7 +177,7 @@ pub fn forked() {
     file::abandon();
 }
 
-/// A process of the program goes on when this one ends.
+/// This process ends without waiting for one that it has started.
 pub fn leaves_process() {
     file::note(notes::BACKGROUND);
 }

@@ -11,7 +11,7 @@
 use super::barrier::BARRIERS;
 use super::real::RealFunction;
 use super::threads::HANDLES;
-use crate::{kernel, process};
+use crate::{kernel, misuse, process};
 use libc::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -78,25 +78,29 @@ pub fn begin_again() {
 /// The program ends here, if this is the process that is watched.
 pub extern "C" fn ending() {
     if kernel::process() == PROCESS.load(Ordering::Relaxed) {
-        if has_running_child() {
+        if leaves_child() {
             process::leaves_process();
         }
+        misuse::leaves_threads();
         process::ending();
     }
 }
 
-/// Whether no child of this process has ended yet, and there is one.
-fn has_running_child() -> bool {
+/// Another program is about to replace this one, if this is the process that is watched.
+pub fn replaced() {
+    if kernel::process() == PROCESS.load(Ordering::Relaxed) {
+        process::ending();
+    }
+}
+
+/// Whether this process has a child that it has not waited for. Whether the child has ended depends on time.
+fn leaves_child() -> bool {
     if !process::has_forked() {
         return false;
     }
-    let mut ended = [0_u32; 32];
-    let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: the kernel's structure has 128 bytes; its fifth number is the process, 0 if none has ended.
-    let status = unsafe {
-        kernel::call(libc::SYS_waitid, [libc::P_ALL as usize, 0, (&raw mut ended) as usize, flags as usize, 0])
-    };
-    status == 0 && ended[4] == 0
+    let flags = (libc::WEXITED | libc::WNOHANG | libc::WNOWAIT) as usize;
+    // SAFETY: nothing is stored, and the child is left for others to wait for.
+    unsafe { kernel::call(libc::SYS_waitid, [libc::P_ALL as usize, 0, 0, flags, 0]) == 0 }
 }
 
 unsafe extern "C" fn before_fork() {

@@ -178,7 +178,7 @@ fn process(findings: &Findings) -> WatchedProcess {
         ),
         (
             notes::BACKGROUND,
-            "a process of the program was still running when it ended; what it does later is not in this report",
+            "the program ended without waiting for a process that it had started; what that does later is not in this report",
         ),
         (notes::STACK_LOST, "some accesses were too long ago for their stacks to be known (--history remembers more)"),
     ];
