@@ -372,6 +372,7 @@ fn findings_of_several_processes_are_one_report() {
                 lacks_release: true,
                 lacks_acquire: true,
             }],
+            forgotten: 0,
             point: 0,
         })
     };

@@ -309,10 +309,14 @@ fn a_wrong_free_ends_the_program_as_it_would_anyway() {
             let arguments = format!("{number}{more}");
             let mut plain = Command::new(place.0.join("plain"));
             let plain = plain.args(arguments.split_whitespace()).output().expect("it starts");
-            let watched = place.ravelin(&format!("run ./watched {arguments}"));
+            let watched = place.ravelin(&format!("run --ignore double-free ./watched {arguments}"));
             let ended = plain.status.signal().map_or_else(|| code(&plain), |signal| 128 + signal);
             assert_eq!(code(&watched), ended, "{arguments}: {}", text(&watched));
             assert!(text(&watched).contains(&text(&plain)), "{arguments}: {} in {}", text(&plain), text(&watched));
         }
+    }
+    for arguments in ["0", "0 threads"] {
+        let watched = place.ravelin(&format!("run ./watched {arguments}"));
+        assert!(text(&watched).contains("memory is freed twice"), "{arguments}: {}", text(&watched));
     }
 }

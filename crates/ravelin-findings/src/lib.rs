@@ -21,8 +21,8 @@ mod write;
 
 pub use read::{Findings, UnreadableFindings, read};
 pub use record::{
-    AccessKind, AccessRecord, BlockedThread, FindingRecord, MemoryKind, Module, OrderStep, OrderStepKind, Problem,
-    Record, RecordedOrder, SiteRecord, Spinning, Standstill, StandstillRecord, ThreadRecord, WaitsFor,
+    AccessKind, AccessRecord, BlockedThread, CrashRecord, FindingRecord, MemoryKind, Module, OrderStep, OrderStepKind,
+    Problem, Record, RecordedOrder, SiteRecord, Spinning, Standstill, StandstillRecord, ThreadRecord, WaitsFor,
 };
 pub use write::{COUNT_WORD, SPINNING_WORD, encode};
 
@@ -34,7 +34,7 @@ pub fn hash(path: &[u8]) -> u64 {
 /// Where the words of the header are.
 pub mod header {
     /// The first word of every findings file.
-    pub const MAGIC: u64 = u64::from_le_bytes(*b"RAVELIN\x0a");
+    pub const MAGIC: u64 = u64::from_le_bytes(*b"RAVELIN\x0b");
     /// Words in the header; the first record follows.
     pub const WORDS: usize = 64;
 
@@ -60,6 +60,16 @@ pub mod header {
     pub const POINTS: usize = 9;
     /// Index of a hash that is the same in two runs of the same schedule.
     pub const TRAIL: usize = 10;
+    /// Index of the signal by which the process crashed; 0 if it did not, or that is not known.
+    pub const CRASH_SIGNAL: usize = 11;
+    /// Index of the number of the thread that crashed.
+    pub const CRASH_THREAD: usize = 12;
+    /// Index of the address that it accessed; 0 if the signal was sent.
+    pub const CRASH_ADDRESS: usize = 13;
+    /// Index of the number of frames of its stack.
+    pub const CRASH_FRAMES: usize = 14;
+    /// Index of the innermost return address; the others follow to the end of the header.
+    pub const CRASH_STACK: usize = 15;
 }
 
 /// What a user should know besides the findings.
@@ -76,6 +86,9 @@ pub mod notes {
     pub const NOT_REPLAYABLE: u64 = 16;
     /// There was no address space for the runtime; nothing was watched.
     pub const NO_ADDRESS_SPACE: u64 = 32;
+
+    /// The program ended without waiting for a process that it had started.
+    pub const BACKGROUND: u64 = 64;
 
     /// Any of these: a part of the program was not watched, so that the absence of findings implies nothing.
     pub const UNWATCHED: u64 = OUT_OF_THREADS | OUT_OF_MEMORY | NO_ADDRESS_SPACE;

@@ -5,8 +5,8 @@
 
 use crate::header;
 use crate::record::{
-    AccessKind, AccessRecord, BlockedThread, FindingRecord, MemoryKind, Module, OrderStep, OrderStepKind, Problem,
-    Record, RecordedOrder, SiteRecord, Spinning, Standstill, StandstillRecord, ThreadRecord, WaitsFor,
+    AccessKind, AccessRecord, BlockedThread, CrashRecord, FindingRecord, MemoryKind, Module, OrderStep, OrderStepKind,
+    Problem, Record, RecordedOrder, SiteRecord, Spinning, Standstill, StandstillRecord, ThreadRecord, WaitsFor,
 };
 use crate::write::{FINDING, MODULE, SITE, STUCK, THREAD};
 
@@ -31,6 +31,8 @@ pub struct Findings {
     pub points: u64,
     /// A hash that is the same in two runs of the same schedule.
     pub trail: u64,
+    /// How the process crashed, if it did.
+    pub crash: Option<CrashRecord>,
     /// Why the program could not continue, if so.
     pub stuck: Option<StandstillRecord>,
     /// The atomic accesses that the program made, if they were requested.
@@ -74,6 +76,7 @@ pub fn read(bytes: &[u8]) -> Result<Findings, UnreadableFindings> {
         locations: words[header::LOCATIONS],
         points: words[header::POINTS],
         trail: words[header::TRAIL],
+        crash: crash(&words),
         ..Findings::default()
     };
     let used = usize::try_from(words[header::USED]).unwrap_or(usize::MAX).min(words.len());
@@ -93,6 +96,18 @@ pub fn read(bytes: &[u8]) -> Result<Findings, UnreadableFindings> {
         at = next;
     }
     Ok(findings)
+}
+
+fn crash(words: &[u64]) -> Option<CrashRecord> {
+    let stack = words.get(header::CRASH_STACK..header::WORDS)?;
+    let frames = usize::try_from(words[header::CRASH_FRAMES]).unwrap_or(usize::MAX).min(stack.len());
+    let signal = words[header::CRASH_SIGNAL];
+    (signal != 0).then(|| CrashRecord {
+        signal,
+        thread: words[header::CRASH_THREAD],
+        address: words[header::CRASH_ADDRESS],
+        stack: stack[..frames].to_vec(),
+    })
 }
 
 fn record_at(words: &[u64], at: usize) -> Option<(Record, usize)> {
@@ -145,14 +160,14 @@ impl Cursor<'_> {
     }
 
     fn finding(&mut self) -> Option<FindingRecord> {
-        use Problem::*;
         Some(FindingRecord {
             count: self.word()?,
             spinning: self.choice(&[Spinning::No, Spinning::Harmless])?,
-            problem: self.choice(&[StaleRead, StaleWrite, StaleUpdate, Race])?,
+            problem: self.choice(&Problem::ALL)?,
             address: self.word()?,
             access: self.access()?,
             other: self.access()?,
+            forgotten: self.word()?,
             place: self.place()?,
             path: {
                 let steps = self.word()?;
@@ -220,7 +235,7 @@ impl Cursor<'_> {
 
     fn step(&mut self) -> Option<OrderStep> {
         Some(OrderStep {
-            kind: self.choice(&[OrderStepKind::ReadsFrom, OrderStepKind::Overwrites, OrderStepKind::OverwritesRead])?,
+            kind: self.choice(&OrderStepKind::ALL)?,
             address: self.word()?,
             before: self.access()?,
             after: self.access()?,

@@ -3,7 +3,7 @@
 /// One record of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// A robustness violation or a data race.
+    /// A robustness violation, a data race or a misuse.
     Finding(FindingRecord),
     /// A loaded file whose code appears in the findings.
     Module(Module),
@@ -15,7 +15,7 @@ pub enum Record {
     Site(SiteRecord),
 }
 
-/// A robustness violation or a data race, one per pair of places in the program.
+/// A robustness violation, a data race or a misuse, one per pair of places in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingRecord {
     /// How often this pair was seen. Grows in place while the program runs.
@@ -26,18 +26,35 @@ pub struct FindingRecord {
     pub problem: Problem,
     /// The address of the first byte both touch.
     pub address: u64,
-    /// The access that was about to be made: the one that may miss [`FindingRecord::other`], or the later one of a race.
+    /// The access that was about to be made: the one that may miss [`FindingRecord::other`], the later one of a race, or
+    /// the call that is wrong.
     pub access: AccessRecord,
-    /// The write that may be missed, or the earlier access of a race.
+    /// The write that may be missed, the earlier access of a race, or what makes the call wrong.
     pub other: AccessRecord,
+    /// If the stack of `other` is forgotten: how many accesses its thread has made since, at least. Otherwise 0.
+    pub forgotten: u64,
     /// What kind of memory the address is in.
     pub place: MemoryKind,
     /// Why `other` comes before `access` in every sequentially consistent run, last step first. For a race: the reads
-    /// by which `access` came after `other` in this run, and would happen after it if they synchronised. Empty if none
-    /// are remembered.
+    /// by which `access` came after `other` in this run, and would happen after it if they synchronised. For locks in
+    /// different orders: the locks that were taken while others were held, each step holding what the next one locks,
+    /// and the last one what `access` locks. Empty if none are remembered.
     pub path: Vec<OrderStep>,
     /// The number of scheduling points when it was first made; 0 without a schedule.
     pub point: u64,
+}
+
+/// How a process crashed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CrashRecord {
+    /// The signal.
+    pub signal: u64,
+    /// The number of the thread.
+    pub thread: u64,
+    /// The address that it accessed; 0 if the signal was sent.
+    pub address: u64,
+    /// Return addresses, innermost first.
+    pub stack: Vec<u64>,
 }
 
 /// No thread can continue. The program is ended.
@@ -157,6 +174,43 @@ pub enum Problem {
     StaleUpdate,
     /// Conflicting accesses, at least one of them non-atomic, unordered by happens-before.
     Race,
+    /// Locks were locked in different orders; [`FindingRecord::path`] is the circle.
+    LockOrderInversion,
+    /// A lock was unlocked by a thread that does not hold it, while another does.
+    UnlockByAnother,
+    /// A lock was unlocked that nobody holds.
+    UnlockOfUnlocked,
+    /// A lock was destroyed while it was held.
+    DestroyOfLocked,
+    /// A thread waits for a lock that it holds itself.
+    DoubleLock,
+    /// A lock was used after it was destroyed.
+    UseOfDestroyed,
+    /// A block of the heap was freed twice.
+    DoubleFree,
+    /// A thread ended and was neither joined nor detached.
+    ThreadLeak,
+    /// A signal handler changed `errno`.
+    ErrnoChange,
+}
+
+impl Problem {
+    /// In the order of their numbers.
+    pub const ALL: [Problem; 13] = [
+        Problem::StaleRead,
+        Problem::StaleWrite,
+        Problem::StaleUpdate,
+        Problem::Race,
+        Problem::LockOrderInversion,
+        Problem::UnlockByAnother,
+        Problem::UnlockOfUnlocked,
+        Problem::DestroyOfLocked,
+        Problem::DoubleLock,
+        Problem::UseOfDestroyed,
+        Problem::DoubleFree,
+        Problem::ThreadLeak,
+        Problem::ErrnoChange,
+    ];
 }
 
 /// Whether a stale read only makes a waiting loop repeat once more.
@@ -206,11 +260,27 @@ pub enum AccessKind {
     Free,
     /// A compare-exchange that failed, and acquires less than it would have on success.
     FailedCompareExchange,
+    /// A lock was locked.
+    Lock,
+    /// A lock was locked for reading.
+    ReadLock,
+    /// A lock was unlocked.
+    Unlock,
+    /// A lock was destroyed.
+    Destroy,
+    /// A thread was started.
+    ThreadStart,
+    /// A thread ended.
+    ThreadEnd,
+    /// A signal handler.
+    SignalHandler,
+    /// What a signal handler interrupted.
+    InterruptedCode,
 }
 
 impl AccessKind {
     /// In the order of their numbers.
-    pub const ALL: [AccessKind; 10] = [
+    pub const ALL: [AccessKind; 18] = [
         AccessKind::Load,
         AccessKind::Store,
         AccessKind::Update,
@@ -221,6 +291,14 @@ impl AccessKind {
         AccessKind::PlainWrite,
         AccessKind::Free,
         AccessKind::FailedCompareExchange,
+        AccessKind::Lock,
+        AccessKind::ReadLock,
+        AccessKind::Unlock,
+        AccessKind::Destroy,
+        AccessKind::ThreadStart,
+        AccessKind::ThreadEnd,
+        AccessKind::SignalHandler,
+        AccessKind::InterruptedCode,
     ];
 }
 
@@ -291,6 +369,18 @@ pub enum OrderStepKind {
     Overwrites,
     /// `after` overwrote what `before` had read (fr).
     OverwritesRead,
+    /// `before` locked the address, which the thread still held at `after`, by which it locked another one.
+    WhileHolding,
+}
+
+impl OrderStepKind {
+    /// In the order of their numbers.
+    pub const ALL: [OrderStepKind; 4] = [
+        OrderStepKind::ReadsFrom,
+        OrderStepKind::Overwrites,
+        OrderStepKind::OverwritesRead,
+        OrderStepKind::WhileHolding,
+    ];
 }
 
 /// A file loaded into the program.

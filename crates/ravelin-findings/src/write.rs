@@ -33,6 +33,7 @@ fn put_finding(words: &mut Vec<u64>, finding: &FindingRecord) -> u64 {
     words.extend([finding.count, finding.spinning as u64, finding.problem as u64, finding.address]);
     put_access(words, &finding.access);
     put_access(words, &finding.other);
+    words.push(finding.forgotten);
     match &finding.place {
         MemoryKind::Other => words.push(0),
         MemoryKind::Heap { start, size, thread, stack } => {

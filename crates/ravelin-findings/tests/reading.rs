@@ -51,10 +51,11 @@ impl Numbers {
             0 => Record::Finding(FindingRecord {
                 count: self.next(),
                 spinning: self.one_of(&[Spinning::No, Spinning::Harmless]),
-                problem: self.one_of(&[Problem::StaleRead, Problem::StaleWrite, Problem::StaleUpdate, Problem::Race]),
+                problem: self.one_of(&Problem::ALL),
                 address: self.next(),
                 access: self.access(),
                 other: self.access(),
+                forgotten: self.next(),
                 place: match self.below(3) {
                     0 => MemoryKind::Other,
                     1 => MemoryKind::Stack { thread: self.next() },
@@ -106,7 +107,7 @@ impl Numbers {
 
     fn step(&mut self) -> OrderStep {
         OrderStep {
-            kind: self.one_of(&[OrderStepKind::ReadsFrom, OrderStepKind::Overwrites, OrderStepKind::OverwritesRead]),
+            kind: self.one_of(&OrderStepKind::ALL),
             address: self.next(),
             before: self.access(),
             after: self.access(),
@@ -162,6 +163,24 @@ fn what_is_written_is_read_back() {
         let others = records.iter().filter(|record| !matches!(record, Record::Stuck(_))).count();
         assert_eq!(listed(&found), others);
     }
+}
+
+#[test]
+fn a_crash_is_in_the_header() {
+    let mut words = file(&[]);
+    assert_eq!(read(&bytes(&words)).expect("a findings file").crash, None);
+    words[header::CRASH_SIGNAL] = 11;
+    words[header::CRASH_THREAD] = 2;
+    words[header::CRASH_ADDRESS] = 8;
+    words[header::CRASH_FRAMES] = 2;
+    words[header::CRASH_STACK] = 0x1234;
+    words[header::CRASH_STACK + 1] = 0x5678;
+    let crash = read(&bytes(&words)).expect("a findings file").crash.expect("a crash");
+    assert_eq!((crash.signal, crash.thread, crash.address), (11, 2, 8));
+    assert_eq!(crash.stack, [0x1234, 0x5678]);
+    words[header::CRASH_FRAMES] = u64::MAX;
+    let crash = read(&bytes(&words)).expect("a findings file").crash.expect("a crash");
+    assert_eq!(crash.stack.len(), header::WORDS - header::CRASH_STACK);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! Everything is derived from a [`story`](crate::story), so a stored document is enough.
 
 use crate::story::{Demonstration, Document, Edge, Event, Fences, Graph, RunView, State, States, Step, Story, Verdict};
-use ravelin_answer::sanitizer::{Finding, Frame, PathStepKind, Problem, Standstill, WatchedAccess};
+use ravelin_answer::sanitizer::{Finding, Frame, PathStepKind, Problem, ProblemGroup, Standstill, WatchedAccess};
 use ravelin_answer::text::{Style, counted};
 use ravelin_answer::{AccessStorage, BufferEntry, EdgeKind, FenceChange, SanitizerReport};
 use std::fmt::Write;
@@ -303,6 +303,9 @@ fn findings(found: &SanitizerReport, style: Style) -> String {
 fn finding(found: &Finding) -> String {
     let times = if found.count == 1 { "once".to_owned() } else { format!("{} times", found.count) };
     let mut text = format!("  {}, seen {times}.\n", capital(&found.sentence));
+    if found.problem.group() == ProblemGroup::Misuse {
+        return text + &misuse(found);
+    }
     let race = found.problem == Problem::DataRace;
     let roles = if race { ["One access", "The other"] } else { ["The write", "The access that may miss it"] };
     for (role, access) in roles.into_iter().zip([&found.other, &found.access]) {
@@ -317,6 +320,7 @@ fn finding(found: &Finding) -> String {
             PathStepKind::ReadsFrom => "read what was written by",
             PathStepKind::Overwrites => "overwrote what was written by",
             PathStepKind::OverwritesRead => "overwrote what had been read by",
+            PathStepKind::WhileHolding => "came while its thread held it, after",
         };
         let _ = writeln!(
             text,
@@ -330,6 +334,21 @@ fn finding(found: &Finding) -> String {
         text.push_str("  So the one came after the other in this run; C11 does not order them.\n");
     } else if !found.path.is_empty() {
         text.push_str("  So sequential consistency puts the write before the access; C11 does not.\n");
+    }
+    let _ = writeln!(text, "  What would repair it: {}.", found.suggestion.text.trim_end_matches('.'));
+    text
+}
+
+/// An object of the C library that was used wrongly: both places, and the locks of a circle.
+fn misuse(found: &Finding) -> String {
+    let mut text = String::new();
+    for (role, access) in found.problem.roles().into_iter().zip([&found.access, &found.other]) {
+        if !access.stack.is_empty() {
+            let _ = writeln!(text, "  {}: {}.", capital(role), accessed(access));
+        }
+    }
+    for step in &found.path {
+        let _ = writeln!(text, "  {}.", capital(&step.sentence()));
     }
     let _ = writeln!(text, "  What would repair it: {}.", found.suggestion.text.trim_end_matches('.'));
     text

@@ -231,6 +231,7 @@ pub mod tests {
             address,
             other: access.clone(),
             access,
+            forgotten: 0,
             place: ravelin_findings::MemoryKind::Other,
             path: Vec::new(),
             point: 0,

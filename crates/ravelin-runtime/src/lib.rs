@@ -6,6 +6,8 @@
 //! ([`this_thread`], [`threads`]) and location ([`records`]). It compares non-atomic accesses ([`race`]), and writes
 //! its findings into the file of `ravelin-findings` ([`report`], [`file`]). It prints nothing: `ravelin run` does. To
 //! suggest what would order the accesses of a race, it records which thread read from which ([`sources`], [`chain`]).
+//! It knows which locks each thread holds ([`held`]), finds locks that are locked in different orders ([`lock_order`])
+//! and objects that are used wrongly ([`misuse`]).
 //! It ends a run that no longer makes progress ([`watchdog`]). It can fork many runs from one start of the program
 //! ([`server`]).
 //!
@@ -20,14 +22,19 @@ mod caller;
 mod chain;
 mod collect;
 mod file;
+mod frees;
+mod held;
 mod interpose;
 mod kernel;
 mod library;
 mod loads;
+mod lock_order;
 mod mapping;
 mod marks;
 mod memory;
+mod misuse;
 mod options;
+mod own_caller;
 mod place;
 mod plain;
 mod process;
@@ -43,6 +50,7 @@ mod sources;
 mod special;
 mod spin;
 mod spinning;
+mod start_order;
 mod sync;
 mod this_thread;
 mod threads;

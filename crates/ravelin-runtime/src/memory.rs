@@ -1,6 +1,7 @@
 //! Allocation and deallocation of the program's memory.
 
 use crate::blocks::{self, CALLS, HeapBlock};
+use crate::frees;
 use crate::process;
 use crate::race;
 use crate::records;
@@ -37,11 +38,13 @@ pub fn usable(address: usize) -> Option<usize> {
 }
 
 /// A call that returns to `pc` is about to free a block of the heap: its clocks are forgotten. An address that is not a
-/// block is ignored; the C library will report it.
+/// block was freed before, or is ignored; the C library will report it.
 pub fn freed(address: usize, pc: usize) {
     let Some(size) = usable(address) else {
+        frees::again(address, pc);
         return;
     };
+    frees::remember(address, blocks::containing(address).map_or(size, |block| block.size), pc);
     let Some(mut inside) = this_thread::enter() else {
         // The block is removed whichever thread frees it: the C library frees thread-local blocks after a thread's end.
         if this_thread::me().is_null() && process::is_watching() {

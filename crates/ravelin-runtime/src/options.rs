@@ -1,8 +1,9 @@
 //! The options of `ravelin run`, in `RAVELIN_OPTIONS`.
 
 use crate::interpose::identity;
-use crate::{repair, schedule, server, watchdog};
+use crate::{repair, schedule, server, trace, watchdog};
 use ravelin_clocks::WitnessMode;
+use ravelin_findings::Problem;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -12,6 +13,8 @@ const NO_RACES: u32 = 4;
 const NO_ROBUSTNESS: u32 = 8;
 
 static OPTIONS: AtomicU32 = AtomicU32::new(0);
+/// The problems that do not count, a bit for each.
+static IGNORED: AtomicU64 = AtomicU64::new(0);
 /// The scheduling point whose finding ends the program; `u64::MAX` for none.
 static HALT_AT: AtomicU64 = AtomicU64::new(u64::MAX);
 
@@ -21,6 +24,10 @@ pub fn read(words: &str) {
     if let Some(point) = value(words, "halt-at=") {
         HALT_AT.store(point, Ordering::Relaxed);
     }
+    if let Some(accesses) = value(words, "history=") {
+        trace::want(accesses);
+    }
+    IGNORED.store(ignored(words), Ordering::Relaxed);
     if let Some(schedule) = value(words, "schedule=") {
         let livelock = value(words, "livelock=").unwrap_or(0);
         schedule::want(schedule, livelock, value(words, "processor="));
@@ -58,6 +65,12 @@ fn flags(words: &str) -> u32 {
                 _ => 0,
             }
     })
+}
+
+/// The problems that words such as `ignore=5` name by their numbers, a bit for each.
+fn ignored(words: &str) -> u64 {
+    let numbers = values(words, "ignore=").filter_map(|number| number.parse::<u32>().ok());
+    numbers.fold(0, |ignored, number| ignored | 1_u64.checked_shl(number).unwrap_or(0))
 }
 
 /// What follows `name`, which ends with `=`, for each occurrence.
@@ -98,6 +111,11 @@ pub fn robustness() -> bool {
     !has(NO_ROBUSTNESS)
 }
 
+/// Whether a kind of finding counts.
+pub fn looks_for(problem: Problem) -> bool {
+    IGNORED.load(Ordering::Relaxed) >> problem as u64 & 1 == 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +142,12 @@ mod tests {
         let schedule = Schedule { strategy: Strategy::Random, seed: 5 };
         assert_eq!(value("processor=1 schedule=random:5", "schedule="), Some(schedule));
         assert_eq!(value::<Schedule>("schedule=sometimes", "schedule="), None);
+    }
+
+    #[test]
+    fn ignored_problems_are_bits() {
+        assert_eq!(ignored("ignore=5 x ignore=0 ignore=99 ignore=many"), 1 << 5 | 1);
+        assert!(Problem::ALL.into_iter().all(looks_for));
     }
 
     #[test]

@@ -27,6 +27,9 @@ const NO: u8 = 1;
 const YES: u8 = 2;
 static RESERVING: Spin<()> = Spin::new(());
 static WATCHING: AtomicBool = AtomicBool::new(false);
+static HAS_FORKED: AtomicBool = AtomicBool::new(false);
+/// Whether the program was not started by `ravelin run`.
+static STARTED_ALONE: AtomicBool = AtomicBool::new(false);
 
 /// Registers the first thread, for its calls; nothing is watched yet. May run before the C library is ready.
 #[unsafe(no_mangle)]
@@ -54,10 +57,15 @@ fn prepare() {
     *prepared = true;
     if let Some(words) = variable(c"RAVELIN_OPTIONS") {
         options::read(&String::from_utf8_lossy(words));
+        if let Some(mut inside) = this_thread::enter_unwatched() {
+            let thread = inside.thread();
+            thread.trace.resize(thread.calls());
+        }
     }
     reserve();
     let (arena, directory) = (variable(c"RAVELIN_ARENA"), variable(c"RAVELIN_FINDINGS"));
     let wanted = arena.is_some() || directory.is_some();
+    STARTED_ALONE.store(!wanted, Ordering::Relaxed);
     if wanted && !file::create(arena, directory) {
         say("ravelin: what is found in this program cannot be recorded; the report will lack it\n");
     }
@@ -88,6 +96,11 @@ pub fn begin_watching() {
         this_thread::allow_stopping();
         this_thread::set_watched(true);
         schedule::begin_several();
+    }
+    if STARTED_ALONE.load(Ordering::Relaxed) {
+        say(
+            "ravelin: this program is built to be watched, but nothing reports what is found; start it by `ravelin run`\n",
+        );
     }
     WATCHING.store(true, Ordering::Release);
 }
@@ -164,8 +177,19 @@ pub fn forked() {
     file::abandon();
 }
 
+/// This process ends without waiting for one that it has started.
+pub fn leaves_process() {
+    file::note(notes::BACKGROUND);
+}
+
+/// Whether this process has forked a child.
+pub fn has_forked() -> bool {
+    HAS_FORKED.load(Ordering::Relaxed)
+}
+
 /// This process has forked a child.
 pub fn forking() {
+    HAS_FORKED.store(true, Ordering::Relaxed);
     file::note(notes::FORKED);
     server::notice(ForkObstacle::Processes);
 }

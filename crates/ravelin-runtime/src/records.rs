@@ -5,6 +5,7 @@
 //! record is locked while it is used. The thread that frees the memory may free the record at any time. After locking a
 //! record, a thread therefore checks again that it is still the wanted one.
 
+use crate::lock_order;
 use crate::mapping;
 use crate::shadow;
 use crate::spin::{Spin, pause};
@@ -106,6 +107,11 @@ impl WordRecord {
             LOCATIONS.fetch_sub(1, Ordering::Relaxed);
         }
         self.released = None;
+    }
+
+    /// Whether it holds what a lock, or another object, released.
+    fn is_released(&self) -> bool {
+        self.released.is_some()
     }
 
     /// Empties the record.
@@ -317,9 +323,11 @@ pub fn forget(address: usize, length: usize) {
         let mut number = head.swap(0, Ordering::AcqRel);
         while number != 0 {
             let place = place(number);
-            let locked = place.lock();
+            let mut locked = place.lock();
             let next = place.next.load(Ordering::Acquire);
+            let lock = locked.record().is_released().then(|| place.address.load(Ordering::Relaxed));
             give_back(number, locked);
+            lock.into_iter().for_each(lock_order::forget);
             number = next;
         }
     });

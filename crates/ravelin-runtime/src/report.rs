@@ -14,7 +14,7 @@ use crate::spin::Spin;
 use crate::spinning;
 use crate::this_thread::WatchedThread;
 use crate::threads;
-use crate::trace::{self, Time, TracedAccess};
+use crate::trace::{self, ThreadTrace, Time, TracedAccess};
 use ravelin_clocks::race::slot::{self, FREE, WRITE};
 use ravelin_clocks::{AccessLink, AccessViolation, AtomicOrder, Lesson, SiteCode};
 use ravelin_findings::{
@@ -67,9 +67,9 @@ pub fn violation(thread: &mut WatchedThread, address: usize, violation: &AccessV
         note_values(&key, values, complete);
         return;
     }
-    let other = match missed.written_at {
+    let (other, forgotten) = match missed.written_at {
         Some(written_at) => remembered(missed.writer, written_at, missed.site, address),
-        None => bare(missed.writer, missed.seen_at, missed.site),
+        None => (bare(missed.writer, missed.seen_at, missed.site), 0),
     };
     let lesson = thread.clocks.lesson_about(missed.seen_by, missed.seen_at, done.epoch).copied();
     let path = lesson.map(|lesson| step(thread, &lesson));
@@ -86,6 +86,7 @@ pub fn violation(thread: &mut WatchedThread, address: usize, violation: &AccessV
             stack: thread.stack_at(done.pc),
         },
         other,
+        forgotten,
         place: place(address),
         path: path.into_iter().collect(),
         point: schedule::progress().0,
@@ -175,9 +176,7 @@ fn race_between(thread: &WatchedThread, access: AccessRecord, now: u32, (address
         })
     })
     .flatten();
-    if found.is_none() {
-        file::note(notes::STACK_LOST);
-    }
+    let forgotten = if found.is_none() { forgets(slot::tid(other)) } else { 0 };
     let (tid, since) = (slot::tid(other), slot::epoch(other));
     let earlier = found.as_ref().map(|found| EarlierAccess { tid, epoch: found.epoch, since });
     // What is still known about a lost access: its bytes in this word.
@@ -210,10 +209,36 @@ fn race_between(thread: &WatchedThread, access: AccessRecord, now: u32, (address
         address: address as u64,
         access,
         other,
+        forgotten,
         place: place(address),
         path: earlier.map_or_else(Vec::new, |earlier| {
             chain::between(earlier, thread, now, order_of).iter().map(chain_step).collect()
         }),
+        point: schedule::progress().0,
+    };
+    publish(key, finding, &[], false);
+}
+
+/// An object of the C library that is used wrongly: a call, what makes it wrong, and the steps of a circle of locks.
+#[cold]
+pub fn misuse(problem: Problem, address: usize, access: AccessRecord, other: AccessRecord, path: Vec<OrderStep>) {
+    let place_of = |access: &AccessRecord| access.stack.first().copied().unwrap_or(0);
+    // A signal handler interrupts whatever there is: it counts alone.
+    let second = if problem == Problem::ErrnoChange { 0 } else { place_of(&other) };
+    let key = Key { access: place_of(&access), other: second, problem };
+    if count(&key) {
+        return;
+    }
+    let finding = FindingRecord {
+        count: 1,
+        spinning: Spinning::No,
+        problem,
+        address: address as u64,
+        access,
+        other,
+        forgotten: 0,
+        place: place(address),
+        path,
         point: schedule::progress().0,
     };
     publish(key, finding, &[], false);
@@ -226,22 +251,27 @@ pub fn settle() {
     }
 }
 
-/// An access that the clocks remember, with its stack if the trace still has it.
-fn remembered(tid: u16, epoch: u32, site: SiteCode, address: usize) -> AccessRecord {
+/// The stack of an access by the thread with this tid is forgotten: how many accesses ago it was at least.
+fn forgets(tid: u16) -> u64 {
+    file::note(notes::STACK_LOST);
+    threads::trace_of(tid, ThreadTrace::since_forgotten).unwrap_or(0)
+}
+
+/// An access that the clocks remember, with its stack if the trace still has it. Otherwise also how many accesses ago
+/// it was at least.
+fn remembered(tid: u16, epoch: u32, site: SiteCode, address: usize) -> (AccessRecord, u64) {
     let pc = site & PC;
     let stack = threads::trace_of(tid, |trace| {
         trace.find(Time::Epoch(epoch), |at, _, shape| at == address & PC as usize && shape & trace::ATOMIC != 0)
     })
     .flatten()
     .map(|found| found.stack);
-    if stack.is_none() && pc != 0 {
-        file::note(notes::STACK_LOST);
-    }
+    let forgotten = if stack.is_none() && pc != 0 { forgets(tid) } else { 0 };
     let mut access = bare(tid, epoch, site);
     if let Some(stack) = stack.filter(|stack| stack.first() == Some(&pc)) {
         access.stack = stack;
     }
-    access
+    (access, forgotten)
 }
 
 /// The same without its callers.
@@ -490,6 +520,7 @@ mod tests {
             address,
             other: access.clone(),
             access,
+            forgotten: 0,
             place: MemoryKind::Other,
             path: Vec::new(),
             point: 1,

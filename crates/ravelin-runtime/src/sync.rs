@@ -5,8 +5,9 @@
 //! itself. An object is identified by its address; its memory may be forgotten at any time.
 
 use crate::atomics;
+use crate::held::{self, LockMode};
 use crate::records;
-use crate::this_thread;
+use crate::this_thread::{self, WatchedThread};
 use ravelin_clocks::{ReleaseClocks, ThreadClocks};
 
 /// The calling thread learns what was released at `object`.
@@ -21,10 +22,13 @@ pub fn acquire_assumed(object: usize) {
 
 #[inline(always)]
 fn learn(object: usize, acquire: fn(&mut ThreadClocks, &ReleaseClocks)) {
-    let Some(mut inside) = this_thread::enter() else {
-        return;
-    };
-    let thread = inside.thread();
+    if let Some(mut inside) = this_thread::enter() {
+        learn_inside(inside.thread(), object, acquire);
+    }
+}
+
+#[inline(always)]
+fn learn_inside(thread: &mut WatchedThread, object: usize, acquire: fn(&mut ThreadClocks, &ReleaseClocks)) {
     thread.spin.left();
     records::with(object, |record| {
         if let Some(released) = record.released() {
@@ -35,13 +39,43 @@ fn learn(object: usize, acquire: fn(&mut ThreadClocks, &ReleaseClocks)) {
     thread.new_epoch();
 }
 
+/// The calling thread has got a lock, by a call that returns to `pc`.
+pub fn acquire_lock(lock: usize, mode: LockMode, pc: usize) {
+    let Some(mut inside) = this_thread::enter() else {
+        return held::took_unwatched(lock, mode, pc);
+    };
+    let thread = inside.thread();
+    learn_inside(thread, lock, ThreadClocks::acquire);
+    thread.took(lock, mode, pc);
+}
+
+/// The calling thread is about to unlock a lock. Returns whether it holds it; if not, nothing is released. `readers` is
+/// where readers release, if the lock is held for reading.
+pub fn release_lock(lock: usize, readers: Option<usize>) -> bool {
+    let Some(mut inside) = this_thread::enter() else {
+        return held::leaves_unwatched(lock);
+    };
+    let thread = inside.thread();
+    if !thread.leaves(lock) {
+        return false;
+    }
+    match readers {
+        None => release_inside(thread, lock),
+        Some(readers) => release_join_inside(thread, readers),
+    }
+    true
+}
+
 /// What the calling thread knows replaces what was released at `object`. That is correct for a thread that had acquired
 /// it (unlock).
 pub fn release(object: usize) {
-    let Some(mut inside) = this_thread::enter() else {
-        return;
-    };
-    let thread = inside.thread();
+    if let Some(mut inside) = this_thread::enter() {
+        release_inside(inside.thread(), object);
+    }
+}
+
+#[inline(always)]
+fn release_inside(thread: &mut WatchedThread, object: usize) {
     thread.spin.left();
     records::with(object, |record| {
         match record.released() {
@@ -54,10 +88,13 @@ pub fn release(object: usize) {
 
 /// What the calling thread knows is added to what was released at `object` (semaphores, readers, barriers).
 pub fn release_join(object: usize) {
-    let Some(mut inside) = this_thread::enter() else {
-        return;
-    };
-    let thread = inside.thread();
+    if let Some(mut inside) = this_thread::enter() {
+        release_join_inside(inside.thread(), object);
+    }
+}
+
+#[inline(always)]
+fn release_join_inside(thread: &mut WatchedThread, object: usize) {
     thread.spin.left();
     records::with(object, |record| {
         let mine = thread.clocks.release();

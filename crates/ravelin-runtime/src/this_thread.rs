@@ -10,10 +10,13 @@
 //! with the `membarrier` system call.
 
 use crate::allocator::Cache;
+use crate::held::HeldLocks;
 use crate::interpose::signals;
 use crate::kernel;
+use crate::lock_order::KnownEdges;
 use crate::sources::Sources;
 use crate::spin;
+use crate::start_order::StartTime;
 use crate::threads;
 use crate::trace::{CallFrame, ThreadTrace};
 use ravelin_clocks::race::slot;
@@ -80,6 +83,12 @@ pub struct WatchedThread {
     pub spin: crate::spinning::LastLoad,
     /// The threads from which it has learnt.
     pub sources: Sources,
+    /// The locks it holds.
+    pub held: HeldLocks,
+    /// The orders of locks it knows.
+    pub known_edges: KnownEdges,
+    /// Its time in the order of starting and joining.
+    pub starts: StartTime,
 }
 
 impl WatchedThread {
@@ -114,6 +123,9 @@ impl WatchedThread {
             loads: crate::loads::Loads::new(),
             spin: crate::spinning::LastLoad::default(),
             sources,
+            held: HeldLocks::new(),
+            known_edges: KnownEdges::new(),
+            starts: StartTime::default(),
         });
         watched.new_epoch();
         Some(watched)

@@ -7,8 +7,10 @@
 
 use crate::file;
 use crate::interpose::signals;
+use crate::own_caller::own_caller;
 use crate::sources::{ReadEvent, Sources};
 use crate::spin::Spin;
+use crate::start_order::{StartClock, StartTime};
 use crate::this_thread::{self, WatchedThread};
 use crate::trace::ThreadTrace;
 use ravelin_clocks::race::slot;
@@ -16,6 +18,7 @@ use ravelin_clocks::{Epoch, ReleaseClocks, ThreadClocks, Tid};
 use ravelin_findings::{Record, header, notes};
 use std::collections::VecDeque;
 use std::ptr::null_mut;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The epoch at which a thread continues under another tid.
@@ -33,6 +36,8 @@ pub struct Seed {
     number: u64,
     tid: Tid,
     epoch: Epoch,
+    /// What happened before its start whatever the schedule.
+    starts: Arc<StartClock>,
     /// Length of its stack, if known; set by the code that starts the thread.
     pub stack_size: usize,
 }
@@ -55,7 +60,7 @@ struct ThreadIdentity {
     /// What it begins with, until it has begun.
     begins: Option<ReleaseClocks>,
     /// Its tid and what it knew at its end, until it is joined or detached.
-    ended: Option<(Tid, ReleaseClocks)>,
+    ended: Option<(Tid, ReleaseClocks, Arc<StartClock>)>,
     detached: bool,
     described: bool,
 }
@@ -133,6 +138,12 @@ pub fn starting(pc: usize) -> Option<Box<Seed>> {
     let mut inside = this_thread::enter()?;
     let thread = inside.thread();
     let released = thread.clocks.release();
+    let starts = thread.starts.release(thread.number);
+    let mut calls = thread.stack_at(pc);
+    let here = (&raw const calls) as usize;
+    if let Some(caller) = own_caller(pc, here, thread.calls().last()) {
+        calls.insert(1, caller as u64);
+    }
     let mut table = TABLE.lock();
     let (tid, epoch) = table.tid_for(&thread.clocks)?;
     let number = table.next_number;
@@ -142,7 +153,7 @@ pub fn starting(pc: usize) -> Option<Box<Seed>> {
         number,
         parent: thread.number,
         name: Vec::new(),
-        calls: thread.stack_at(pc),
+        calls,
         begins: Some(released.clone()),
         ended: None,
         detached: false,
@@ -151,7 +162,7 @@ pub fn starting(pc: usize) -> Option<Box<Seed>> {
     file::set(header::THREADS, number + 1);
     drop(table);
     thread.new_epoch();
-    Some(Box::new(Seed { released, number, tid, epoch, stack_size: 0 }))
+    Some(Box::new(Seed { released, number, tid, epoch, starts, stack_size: 0 }))
 }
 
 /// Starting failed: takes the seed back.
@@ -204,6 +215,7 @@ pub fn begin(seed: Box<Seed>) {
     // SAFETY: the state is the calling thread's own now.
     unsafe {
         (*thread).stack = stack_around(here, seed.stack_size);
+        (*thread).starts = StartTime::begin(seed.starts.clone());
     }
     let mut table = TABLE.lock();
     let slot = &mut table.slots[seed.tid as usize];
@@ -258,13 +270,14 @@ pub fn end() {
     thread.spin.left();
     crate::collect::hand_in(thread);
     let released = thread.clocks.release();
+    let starts = thread.starts.release(thread.number);
     let mut table = TABLE.lock();
     let tid = thread.clocks.tid;
     let number = thread.number;
     table.slots[tid as usize].running = false;
     table.slots[tid as usize].next_epoch = thread.clocks.epoch + 1;
     match table.person(number) {
-        Some(person) if !person.detached => person.ended = Some((tid, released)),
+        Some(person) if !person.detached => person.ended = Some((tid, released, starts)),
         _ => {
             drop(released);
             table.leave(tid);
@@ -297,8 +310,9 @@ pub fn joined(number: u32) {
     };
     let ended = TABLE.lock().person(u64::from(number)).and_then(|person| person.ended.take());
     let mut table = match ended {
-        Some((tid, released)) => {
+        Some((tid, released, starts)) => {
             let thread = inside.thread();
+            thread.starts.acquire(&starts);
             thread.spin.left();
             thread.learns_from(&released);
             thread.clocks.acquire(&released);
@@ -312,6 +326,13 @@ pub fn joined(number: u32) {
     table.forget_some();
 }
 
+/// The threads that have ended and were neither joined nor detached, and where each was started, with its parent.
+pub fn left_over() -> Vec<(u64, u64, Vec<u64>)> {
+    let table = TABLE.lock();
+    let left = table.people.iter().filter(|person| person.ended.is_some() && !person.detached);
+    left.map(|person| (person.number, person.parent, person.calls.clone())).collect()
+}
+
 /// The thread with this number will not be joined.
 pub fn detached(number: u32) {
     let Some(_inside) = this_thread::enter() else {
@@ -320,7 +341,7 @@ pub fn detached(number: u32) {
     let mut table = TABLE.lock();
     if let Some(person) = table.person(u64::from(number)) {
         person.detached = true;
-        if let Some((tid, _)) = person.ended.take() {
+        if let Some((tid, ..)) = person.ended.take() {
             table.leave(tid);
         }
     }
@@ -372,7 +393,7 @@ pub fn for_each_left(mut work: impl FnMut(&ReleaseClocks)) {
     let table = TABLE.lock();
     table.free.iter().for_each(|(_, released)| work(released));
     for person in &table.people {
-        let ended = person.ended.iter().map(|(_, released)| released);
+        let ended = person.ended.iter().map(|(_, released, _)| released);
         person.begins.iter().chain(ended).for_each(&mut work);
     }
 }

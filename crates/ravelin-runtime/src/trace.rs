@@ -10,8 +10,13 @@ use crate::mapping;
 use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-const PARTS: usize = 8;
+/// How many parts a ring has unless the user says otherwise.
+const USUAL_PARTS: usize = 8;
+/// One part is written, one may be about to be, and the others are read.
+const FEWEST_PARTS: usize = 4;
 const PART_WORDS: usize = 4096;
+/// The words of an access.
+const ACCESS_WORDS: usize = 2;
 /// No event takes more words.
 const RESERVE: usize = 4;
 /// How far ahead of what is written the ring is fetched.
@@ -55,9 +60,24 @@ fn size(shape: u64) -> usize {
     (shape >> SIZE_SHIFT & 0xf) as usize + 1
 }
 
+/// How many parts new rings have.
+static PARTS: AtomicUsize = AtomicUsize::new(USUAL_PARTS);
+
+/// Makes new rings remember at least so many accesses, if nothing else happens between them.
+pub fn want(accesses: usize) {
+    PARTS.store(parts_for(accesses), Ordering::Relaxed);
+}
+
+fn parts_for(accesses: usize) -> usize {
+    // The oldest part is about to be overwritten, and the newest is not full.
+    (accesses.saturating_mul(ACCESS_WORDS).div_ceil(PART_WORDS) + 2).max(FEWEST_PARTS)
+}
+
 /// One thread's ring.
 pub struct ThreadTrace {
     words: *mut AtomicU64,
+    /// How many parts there are.
+    parts: usize,
     /// Where the next word goes.
     next: *mut AtomicU64,
     /// From here on, a new part begins.
@@ -92,12 +112,14 @@ pub struct CallFrame {
 impl ThreadTrace {
     /// An empty ring; `None` if memory has run out.
     pub fn new() -> Option<ThreadTrace> {
-        let words = mapping::map(PARTS * PART_WORDS * 8).cast::<AtomicU64>();
+        let parts = PARTS.load(Ordering::Relaxed);
+        let words = mapping::map(parts * PART_WORDS * 8).cast::<AtomicU64>();
         if words.is_null() {
             return None;
         }
         Some(ThreadTrace {
             words,
+            parts,
             next: words,
             // SAFETY: within the mapping.
             limit: unsafe { words.add(PART_WORDS - RESERVE) },
@@ -112,6 +134,7 @@ impl ThreadTrace {
     pub fn none() -> ThreadTrace {
         ThreadTrace {
             words: std::ptr::null_mut(),
+            parts: FEWEST_PARTS,
             next: std::ptr::null_mut(),
             limit: std::ptr::null_mut(),
             part: AtomicUsize::new(0),
@@ -121,12 +144,24 @@ impl ThreadTrace {
         }
     }
 
+    /// Gives an empty ring, made before the user's wish was known, the size that is wanted now.
+    pub fn resize(&mut self, stack: &[CallFrame]) {
+        if self.parts != PARTS.load(Ordering::Relaxed)
+            && let Some(new) = ThreadTrace::new()
+        {
+            let (epoch, since) = (self.epoch, self.since);
+            self.give_back();
+            *self = ThreadTrace { epoch, since, ..new };
+            self.begin_part(stack);
+        }
+    }
+
     /// Frees the memory; nothing is remembered any more.
     pub fn give_back(&mut self) {
-        let words = std::mem::replace(self, ThreadTrace::none()).words;
+        let ThreadTrace { words, parts, .. } = std::mem::replace(self, ThreadTrace::none());
         if !words.is_null() {
             // SAFETY: `new` mapped it with this length, and nothing refers to it now.
-            unsafe { mapping::unmap(words.cast(), PARTS * PART_WORDS * 8) };
+            unsafe { mapping::unmap(words.cast(), parts * PART_WORDS * 8) };
         }
     }
 
@@ -156,7 +191,7 @@ impl ThreadTrace {
         self.part.store(part, Ordering::SeqCst);
         // SAFETY: the part lies within the mapping.
         unsafe {
-            self.next = self.words.add(part % PARTS * PART_WORDS);
+            self.next = self.words.add(part % self.parts * PART_WORDS);
             self.limit = self.next.add(PART_WORDS - RESERVE);
         }
         let frames = &stack[stack.len().saturating_sub(FRAMES)..];
@@ -253,10 +288,10 @@ impl ThreadTrace {
             return None;
         }
         let newest = self.part.load(Ordering::SeqCst);
-        for part in (newest.saturating_sub(PARTS - 2)..=newest).rev() {
+        for part in (newest.saturating_sub(self.parts - 2)..=newest).rev() {
             let found = self.find_in(part, time, &wanted);
             // The part after the next one overwrites this one.
-            if self.part.load(Ordering::SeqCst) > part + PARTS - 1 {
+            if self.part.load(Ordering::SeqCst) > part + self.parts - 1 {
                 return None;
             }
             match found {
@@ -268,8 +303,39 @@ impl ThreadTrace {
         None
     }
 
+    /// How many accesses it has at least made since an access that it has forgotten; 0 if it has forgotten none.
+    pub fn since_forgotten(&self) -> u64 {
+        let newest = self.part.load(Ordering::SeqCst);
+        if self.words.is_null() || newest < self.parts {
+            return 0;
+        }
+        // The parts that are full; what the newest has is not counted.
+        let full = newest + 2 - self.parts..newest;
+        full.map(|part| self.accesses_in(part)).sum()
+    }
+
+    /// How many accesses a full part has.
+    fn accesses_in(&self, part: usize) -> u64 {
+        let begin = part % self.parts * PART_WORDS;
+        let (mut index, mut accesses) = (0, 0);
+        while index < PART_WORDS - RESERVE {
+            // SAFETY: within the part.
+            let event = unsafe { (*self.words.add(begin + index)).load(Ordering::Relaxed) };
+            index += match event & TAG {
+                ACCESS => {
+                    accesses += 1;
+                    ACCESS_WORDS
+                }
+                RANGE => 2,
+                STACK => 1 + (event & !TAG) as usize,
+                _ => 1,
+            };
+        }
+        accesses
+    }
+
     fn find_in(&self, part: usize, time: Time, wanted: &impl Fn(usize, usize, u64) -> bool) -> TraceLookup {
-        let begin = part % PARTS * PART_WORDS;
+        let begin = part % self.parts * PART_WORDS;
         let word = |index: usize| {
             // SAFETY: within the part, as the callers check.
             unsafe { (*self.words.add(begin + index)).load(Ordering::Relaxed) }
@@ -474,6 +540,28 @@ mod tests {
     }
 
     #[test]
+    fn a_ring_remembers_as_many_accesses_as_are_wanted() {
+        for accesses in [1, 5_000, 40_000, 1_000_000] {
+            assert!((parts_for(accesses) - 2) * PART_WORDS >= accesses * ACCESS_WORDS, "{accesses}");
+        }
+        assert_eq!(parts_for(0), FEWEST_PARTS);
+    }
+
+    #[test]
+    fn a_ring_knows_how_many_accesses_ago_a_forgotten_one_was() {
+        let mut trace = trace();
+        assert_eq!(trace.since_forgotten(), 0);
+        let mut made = 0;
+        while stack_of(&trace, Time::Epoch(1), 0x10).is_some() || made == 0 {
+            trace.access(1, if made == 0 { 0x10 } else { 0x20 }, READ, &[]);
+            made += 1;
+        }
+        let known = trace.since_forgotten();
+        assert!(known > 0 && known < made, "{known} of {made}");
+        assert!(known * 2 > made, "{known} of {made}");
+    }
+
+    #[test]
     fn the_two_times_are_looked_for_apart() {
         let mut trace = trace();
         trace.access(1, 0x100, READ, &[]);
@@ -614,7 +702,11 @@ mod tests {
                         assert_eq!(found, (expected.stack.clone(), size, expected.epoch), "{index}");
                     }
                     None => {
-                        assert!(expected.part + PARTS - 2 < newest, "access {index} in part {} is lost", expected.part);
+                        assert!(
+                            expected.part + USUAL_PARTS - 2 < newest,
+                            "access {index} in part {} is lost",
+                            expected.part
+                        );
                         all_found = false;
                     }
                 }
@@ -647,7 +739,7 @@ mod tests {
                     }
                 }
             }
-            assert!(part > 2 * PARTS, "the ring was gone round twice");
+            assert!(part > 2 * USUAL_PARTS, "the ring was gone round twice");
         }
         assert!(found > 500 && lost > 20, "{found} found, {lost} lost");
     }
@@ -658,7 +750,7 @@ mod tests {
         for before in PART_WORDS - 16..PART_WORDS {
             let mut trace = trace();
             let part = trace.part.load(Ordering::Relaxed);
-            let begun = trace.words as usize + part % PARTS * PART_WORDS * 8;
+            let begun = trace.words as usize + part % USUAL_PARTS * PART_WORDS * 8;
             while (trace.next as usize - begun) / 8 < before && trace.part.load(Ordering::Relaxed) == part {
                 trace.enter(10, &[]);
                 trace.leave(&frames(&[10]));

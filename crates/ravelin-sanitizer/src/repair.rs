@@ -5,7 +5,7 @@
 
 use crate::report::{Finding, Report, Suggestion};
 use crate::symbols::Symbols;
-use ravelin_answer::sanitizer::{AccessOrder, Problem};
+use ravelin_answer::sanitizer::{AccessOrder, ProblemGroup};
 use ravelin_findings::{AccessKind, Findings, RecordedOrder};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -89,7 +89,10 @@ pub fn fixes_of(finding: &Finding) -> Vec<Fix> {
             segments.iter().map(|segment| Fix { place: segment.to.clone(), repair: OrderChange::Fence }).collect()
         }
         Suggestion::Fences(_) | Suggestion::Unknown => last_resort(finding),
-        Suggestion::Synchronise | Suggestion::MakeAtomic { .. } | Suggestion::FreeLater => Vec::new(),
+        Suggestion::Synchronise
+        | Suggestion::MakeAtomic { .. }
+        | Suggestion::FreeLater
+        | Suggestion::UseCorrectly(_) => Vec::new(),
     }
 }
 
@@ -135,7 +138,7 @@ pub fn named_fixes(names: &[String], report: &Report) -> Result<Vec<Fix>, NoFixe
 /// The last attempt if the suggestion for a robustness violation did not remove it: both accesses seq_cst. For a race
 /// that is no more than release and acquire.
 pub fn last_resort(finding: &Finding) -> Vec<Fix> {
-    if finding.problem == Problem::DataRace {
+    if finding.problem.group() != ProblemGroup::Robustness {
         return Vec::new();
     }
     let steps = finding.path.iter().flat_map(|step| [&step.before, &step.after]);

@@ -1,20 +1,39 @@
 //! Findings that a user does not want to see, listed in a file.
 //!
-//! A line is `race:PATTERN`, `robust:PATTERN` or `any:PATTERN`; `#` begins a comment. A pattern is compared with the
-//! functions and source files of both stacks and with the location's name; `*` matches anything. A file also matches by
-//! any suffix of its path that begins after a `/`.
+//! A line is `race:PATTERN`, `robust:PATTERN`, `misuse:PATTERN`, `any:PATTERN`, or the name of one kind of finding such
+//! as `double-lock:PATTERN`; `#` begins a comment. A pattern is compared with the functions and source files of both
+//! stacks and with the location's name; `*` matches anything. A file also matches by any suffix of its path that begins
+//! after a `/`.
 
 use crate::report::Finding;
-use ravelin_answer::sanitizer::Problem;
+use ravelin_answer::sanitizer::{PathStepKind, Problem, ProblemGroup};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 /// The findings that a line covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SuppressionScope {
-    Race,
-    Robustness,
+    Group(ProblemGroup),
+    Kind(Problem),
     Any,
+}
+
+impl SuppressionScope {
+    /// The scope with a name.
+    fn of_name(name: &str) -> Option<SuppressionScope> {
+        let groups = [ProblemGroup::Race, ProblemGroup::Robustness, ProblemGroup::Misuse];
+        let group = groups.into_iter().find(|group| group.name() == name).map(SuppressionScope::Group);
+        let kind = || Problem::of_name(name).map(SuppressionScope::Kind);
+        if name == "any" { Some(SuppressionScope::Any) } else { group.or_else(kind) }
+    }
+
+    fn has(self, problem: Problem) -> bool {
+        match self {
+            SuppressionScope::Any => true,
+            SuppressionScope::Group(group) => problem.group() == group,
+            SuppressionScope::Kind(kind) => problem == kind,
+        }
+    }
 }
 
 /// One line of a suppressions file.
@@ -37,7 +56,9 @@ pub struct Suppressions {
 pub enum WrongSuppressions {
     #[error("{}: the suppressions cannot be read", .0.display())]
     Unreadable(PathBuf, #[source] std::io::Error),
-    #[error("{file}:{line}: `{text}` is not a suppression; expected race:PATTERN, robust:PATTERN or any:PATTERN")]
+    #[error(
+        "{file}:{line}: `{text}` is not a suppression; expected race:PATTERN, robust:PATTERN, misuse:PATTERN, any:PATTERN or a kind of finding and a pattern, such as double-lock:PATTERN"
+    )]
     Line { file: String, line: usize, text: String },
 }
 
@@ -56,12 +77,7 @@ impl Suppressions {
                 continue;
             }
             let parts = line.split_once(':').and_then(|(about, pattern)| {
-                let about = match about.trim() {
-                    "race" => SuppressionScope::Race,
-                    "robust" => SuppressionScope::Robustness,
-                    "any" => SuppressionScope::Any,
-                    _ => return None,
-                };
+                let about = SuppressionScope::of_name(about.trim())?;
                 Some((about, pattern.trim())).filter(|(_, pattern)| !pattern.is_empty())
             });
             let Some((about, pattern)) = parts else {
@@ -88,14 +104,12 @@ impl Suppressions {
 
 impl Suppression {
     fn covers(&self, finding: &Finding) -> bool {
-        let race = finding.problem == Problem::DataRace;
-        let about = match self.about {
-            SuppressionScope::Any => true,
-            SuppressionScope::Race => race,
-            SuppressionScope::Robustness => !race,
-        };
-        let frames = || finding.access.stack.iter().chain(&finding.other.stack);
-        about
+        // The path of an access is no stack of it, but a circle of locks consists of its steps.
+        let circle = || finding.path.iter().filter(|step| step.kind == PathStepKind::WhileHolding);
+        let steps = || circle().flat_map(|step| [&step.before, &step.after]);
+        let accesses = || [&finding.access, &finding.other].into_iter().chain(steps());
+        let frames = || accesses().flat_map(|access| &access.stack);
+        self.about.has(finding.problem)
             && (frames().any(|frame| frame.function.as_deref().is_some_and(|name| matches(&self.pattern, name)))
                 || frames().any(|frame| frame.file.as_deref().is_some_and(|file| self.matches_file(file)))
                 || finding.location.name.as_deref().is_some_and(|name| matches(&self.pattern, name)))
@@ -161,5 +175,7 @@ mod tests {
         assert!(error.to_string().starts_with("list:5: `races:x`"), "{error}");
         assert_eq!(suppressions.unused(), ["list:3: race:legacy_*", "list:4: robust : queue.c"]);
         assert!(suppressions.parse("list", "any:").is_err());
+        assert!(suppressions.parse("list", "misuse:f").is_ok());
+        assert!(Problem::ALL.iter().all(|kind| suppressions.parse("list", &format!("{}: *", kind.name())).is_ok()));
     }
 }

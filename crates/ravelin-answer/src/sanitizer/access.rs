@@ -22,6 +22,19 @@ pub struct WatchedAccess {
     pub stack: Vec<Frame>,
     /// The source line of the innermost frame, if it could be read.
     pub source: Option<String>,
+    /// If that is a line of a library's header: the line of the program that led there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<CallerLine>,
+}
+
+/// A line of the program that calls a library.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CallerLine {
+    /// Which frame of the stack it is, from 0.
+    pub frame: usize,
+    /// The line.
+    pub source: String,
 }
 
 /// What an access does.
@@ -47,6 +60,52 @@ pub enum AccessKind {
     PlainWrite,
     /// The memory is released.
     Free,
+    /// A lock is locked.
+    Lock,
+    /// A read-write lock is locked for reading.
+    ReadLock,
+    /// A lock is unlocked.
+    Unlock,
+    /// A lock is destroyed.
+    Destroy,
+    /// A thread is started.
+    ThreadStart,
+    /// A thread ends.
+    ThreadEnd,
+    /// A signal handler.
+    SignalHandler,
+    /// What a signal handler interrupts.
+    InterruptedCode,
+}
+
+impl AccessKind {
+    /// Whether it is an access of memory, with a size and an order.
+    pub fn is_of_memory(self) -> bool {
+        self.call().is_none()
+    }
+
+    /// The word for what is no access of memory, but a call or another event.
+    fn call(self) -> Option<&'static str> {
+        match self {
+            AccessKind::Lock => Some("lock"),
+            AccessKind::ReadLock => Some("lock for reading"),
+            AccessKind::Unlock => Some("unlock"),
+            AccessKind::Destroy => Some("destruction"),
+            AccessKind::ThreadStart => Some("start of the thread"),
+            AccessKind::ThreadEnd => Some("end of the thread"),
+            AccessKind::SignalHandler => Some("signal handler"),
+            AccessKind::InterruptedCode => Some("interrupted code"),
+            AccessKind::Load
+            | AccessKind::Store
+            | AccessKind::Update
+            | AccessKind::CompareExchange
+            | AccessKind::Wait
+            | AccessKind::BlockingCompareExchange
+            | AccessKind::PlainRead
+            | AccessKind::PlainWrite
+            | AccessKind::Free => None,
+        }
+    }
 }
 
 /// The order of an access as C11 calls it, without `memory_order_`.
@@ -100,6 +159,7 @@ impl WatchedAccess {
             AccessKind::PlainRead => "read",
             AccessKind::PlainWrite => "write",
             AccessKind::Free => return "release of the memory".to_owned(),
+            other => return other.call().unwrap_or_default().to_owned(),
         };
         let failed = if self.failed { "failed " } else { "" };
         match self.order {
@@ -110,7 +170,11 @@ impl WatchedAccess {
 
     /// The same with its size: `acquire load, 4 bytes`.
     pub fn words_with_size(&self) -> String {
-        format!("{}, {}", self.words(), counted(self.size, "byte"))
+        if self.kind.is_of_memory() {
+            format!("{}, {}", self.words(), counted(self.size, "byte"))
+        } else {
+            self.words()
+        }
     }
 
     /// The same with its place and thread: `` release store of `x` at x.c:8 in thread 1 ``.
@@ -122,7 +186,8 @@ impl WatchedAccess {
 
     /// Whether it is atomic.
     pub fn is_atomic(&self) -> bool {
-        !matches!(self.kind, AccessKind::PlainRead | AccessKind::PlainWrite | AccessKind::Free)
+        self.kind.is_of_memory()
+            && !matches!(self.kind, AccessKind::PlainRead | AccessKind::PlainWrite | AccessKind::Free)
     }
 }
 
@@ -277,6 +342,8 @@ pub enum PathStepKind {
     Overwrites,
     /// The second overwrote what the first had read.
     OverwritesRead,
+    /// The first locked the location, and its thread held it when it made the second.
+    WhileHolding,
 }
 
 impl PathStep {
@@ -287,6 +354,11 @@ impl PathStep {
             PathStepKind::ReadsFrom => format!("the {after} read what the {before} wrote"),
             PathStepKind::Overwrites => format!("the {after} overwrote what the {before} wrote"),
             PathStepKind::OverwritesRead => format!("the {after} overwrote what the {before} had read"),
+            PathStepKind::WhileHolding => {
+                let (after, at) = (self.after.phrase(None), self.before.place());
+                let at = at.map(|place| format!(", locked at {place}")).unwrap_or_default();
+                format!("the {after} came while it held {}{at}", self.location.words())
+            }
         }
     }
 }

@@ -4,13 +4,16 @@
 //! versions.
 
 mod access;
+mod problem;
 #[cfg(test)]
 pub(crate) mod sample;
 mod trial;
 
 pub use access::{
-    AccessKind, AccessOrder, Frame, MemoryArea, PathStep, PathStepKind, WatchedAccess, WatchedLocation, WatchedThread,
+    AccessKind, AccessOrder, CallerLine, Frame, MemoryArea, PathStep, PathStepKind, WatchedAccess, WatchedLocation,
+    WatchedThread,
 };
+pub use problem::{Problem, ProblemGroup};
 pub use trial::FixTrial;
 
 use crate::verdict::Verdict;
@@ -43,6 +46,9 @@ pub struct SanitizerReport {
     pub findings: Vec<Finding>,
     /// Runs in which no thread could continue.
     pub stuck: Vec<Standstill>,
+    /// Runs that crashed, each place once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crashes: Vec<Crash>,
     /// What is not shown.
     pub hidden: HiddenFindings,
     /// Lines of suppressions files that matched nothing, each with file and number.
@@ -66,6 +72,20 @@ impl SanitizerReport {
     /// Whether nothing was found.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty() && self.stuck.is_empty()
+    }
+
+    /// The notes of all processes, each once, and the processes that have it.
+    pub fn process_notes(&self) -> Vec<(&str, Vec<u64>)> {
+        let mut notes: Vec<(&str, Vec<u64>)> = Vec::new();
+        for process in &self.processes {
+            for note in &process.notes {
+                match notes.iter_mut().find(|(known, _)| known == note) {
+                    Some((_, processes)) => processes.push(process.process),
+                    None => notes.push((note, vec![process.process])),
+                }
+            }
+        }
+        notes
     }
 
     /// A finding or a standstill by its number, from 1: the run in which it occurred first. Standstills are numbered
@@ -165,44 +185,7 @@ pub struct WatchedProcess {
     pub notes: Vec<String>,
 }
 
-/// What may go wrong between two accesses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Problem {
-    /// They conflict, at least one is not atomic, and nothing orders them.
-    DataRace,
-    /// A read may miss the write.
-    StaleRead,
-    /// A store may be overtaken by the write.
-    StaleWrite,
-    /// A read-modify-write may miss the write.
-    StaleUpdate,
-}
-
-impl Problem {
-    /// Its name in documents; stable across versions.
-    pub fn name(self) -> &'static str {
-        match self {
-            Problem::DataRace => "data-race",
-            Problem::StaleRead => "stale-read",
-            Problem::StaleWrite => "stale-write",
-            Problem::StaleUpdate => "stale-update",
-        }
-    }
-
-    /// A heading.
-    pub fn words(self) -> &'static str {
-        match self {
-            Problem::DataRace => "data race",
-            Problem::StaleRead => "may read a stale value",
-            Problem::StaleWrite => "store may be overtaken",
-            Problem::StaleUpdate => "update may read a stale value",
-        }
-    }
-}
-
-/// A robustness violation or a data race.
+/// A robustness violation, a data race, or another misuse.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
@@ -221,35 +204,21 @@ pub struct Finding {
     pub fixes: Vec<String>,
     /// It only makes a waiting loop repeat once more.
     pub spinning: bool,
-    /// The access that may miss the other one, or the later one of a race.
+    /// The access that may miss the other one, the later one of a race, or the call that is wrong.
     pub access: WatchedAccess,
-    /// The write that may be missed, or the earlier access of a race.
+    /// The write that may be missed, the earlier access of a race, or what makes the call wrong.
     pub other: WatchedAccess,
+    /// If the stack of `other` is no longer known: how many accesses its thread has made since, at least.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forgotten: Option<u64>,
     /// What was accessed.
     pub location: WatchedLocation,
     /// Why `other` comes before `access` under sequential consistency, last step first. For a race: the reads by which
-    /// `access` came after `other` in this run.
+    /// `access` came after `other` in this run. For locks in different orders: each lock that was taken while another
+    /// one was held, round the circle.
     pub path: Vec<PathStep>,
     /// What to change.
     pub suggestion: Suggestion,
-}
-
-impl Finding {
-    /// The problem in a sentence, without its places.
-    pub fn sentence(
-        problem: Problem,
-        access: &WatchedAccess,
-        other: &WatchedAccess,
-        location: &WatchedLocation,
-    ) -> String {
-        let (access, other, location) = (access.words(), other.words(), location.words());
-        match problem {
-            Problem::DataRace => format!("data race on {location}: {access} and {other} are not ordered"),
-            Problem::StaleRead => format!("{access} of {location} may miss the {other} and read a stale value"),
-            Problem::StaleWrite => format!("{access} to {location} may be overtaken by the {other} before it"),
-            Problem::StaleUpdate => format!("{access} of {location} may miss the {other} and update a stale value"),
-        }
-    }
 }
 
 /// What to change to remove a finding.
@@ -281,6 +250,8 @@ pub enum SuggestionKind {
     MakeAtomic,
     /// The memory is freed too early.
     FreeLater,
+    /// An object of the C library has to be used in another way.
+    UseCorrectly,
     /// It is not known what orders the accesses.
     Unknown,
 }
@@ -359,6 +330,54 @@ impl Standstill {
     pub fn words(&self) -> &str {
         self.sentence.as_deref().unwrap_or(self.problem.name())
     }
+}
+
+/// How a program ended that a signal killed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Crash {
+    /// The signal.
+    pub signal: i32,
+    /// Its name, such as `SIGSEGV`.
+    pub name: Option<String>,
+    /// The address that could not be accessed, in hexadecimal; null if it was something else.
+    pub address: Option<String>,
+    /// The thread.
+    pub thread: WatchedThread,
+    /// Innermost first.
+    pub stack: Vec<Frame>,
+    /// The source line of the innermost frame of the program, if it could be read.
+    pub source: Option<String>,
+    /// In how many runs.
+    pub runs: usize,
+    /// The first of these runs.
+    #[serde(default)]
+    pub first_run: Option<FirstRun>,
+}
+
+/// The name of a signal that ends programs.
+pub fn signal_name(signal: i32) -> Option<&'static str> {
+    const NAMES: [(i32, &str); 13] = [
+        (1, "SIGHUP"),
+        (2, "SIGINT"),
+        (3, "SIGQUIT"),
+        (4, "SIGILL"),
+        (5, "SIGTRAP"),
+        (6, "SIGABRT"),
+        (7, "SIGBUS"),
+        (8, "SIGFPE"),
+        (9, "SIGKILL"),
+        (11, "SIGSEGV"),
+        (13, "SIGPIPE"),
+        (14, "SIGALRM"),
+        (15, "SIGTERM"),
+    ];
+    NAMES.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name)
+}
+
+/// `signal 11 (SIGSEGV)`.
+pub fn signal_words(signal: i32) -> String {
+    signal_name(signal).map_or_else(|| format!("signal {signal}"), |name| format!("signal {signal} ({name})"))
 }
 
 /// What a thread waits for.

@@ -30,6 +30,7 @@ pub fn report() -> SanitizerReport {
         stuck: Vec::new(),
         runs: Vec::new(),
         processes: vec![process],
+        crashes: Vec::new(),
         hidden: HiddenFindings { library: 3, spinning: 1, suppressed: 0 },
         fresh_processes: Some("the program has one thread".to_owned()),
         unused_suppressions: vec!["list:3: race:x".to_owned()],
@@ -50,6 +51,7 @@ fn stale_read() -> Finding {
         thread: thread.clone(),
         stack: vec![frame(function, line)],
         source: None,
+        caller: None,
     };
     let mut access = at(&reader, AccessKind::Load, "consume", 14);
     access.stack[0].inlined = true;
@@ -74,12 +76,13 @@ fn stale_read() -> Finding {
     let location =
         WatchedLocation { address: "0x4004".to_owned(), name: Some("data+4".to_owned()), memory: MemoryArea::Global };
     Finding {
-        sentence: Finding::sentence(Problem::StaleRead, &access, &other, &location),
+        sentence: Problem::StaleRead.sentence(&access, &other, &location),
         problem: Problem::StaleRead,
         count: 1200,
         spinning: false,
         access,
         other,
+        forgotten: None,
         location,
         path: vec![step],
         fixes: vec!["mp.c:8:release".to_owned(), "mp.c:13:acquire".to_owned()],
@@ -109,6 +112,7 @@ fn race() -> Finding {
         thread: main,
         stack: vec![unnamed],
         source: None,
+        caller: None,
     };
     let other = WatchedAccess {
         kind: AccessKind::Update,
@@ -118,15 +122,17 @@ fn race() -> Finding {
         thread: WatchedThread { number: 1, ..WatchedThread::default() },
         stack: Vec::new(),
         source: None,
+        caller: None,
     };
     let location = WatchedLocation { address: "0x5008".to_owned(), name: None, memory };
     Finding {
-        sentence: Finding::sentence(Problem::DataRace, &access, &other, &location),
+        sentence: Problem::DataRace.sentence(&access, &other, &location),
         problem: Problem::DataRace,
         count: 1,
         spinning: false,
         access,
         other,
+        forgotten: None,
         location,
         path: Vec::new(),
         fixes: Vec::new(),

@@ -3,8 +3,8 @@
 use super::{Style, counted, grouped};
 use crate::Verdict;
 use crate::sanitizer::{
-    Finding, FirstRun, FixTrial, Frame, MemoryArea, Problem, SanitizerReport, Standstill, WatchedAccess,
-    WatchedLocation, WatchedProcess, WatchedThread,
+    Crash, Finding, FirstRun, FixTrial, Frame, MemoryArea, Problem, SanitizerReport, Standstill, WatchedAccess,
+    WatchedLocation, WatchedProcess, WatchedThread, signal_words,
 };
 use std::fmt::Write;
 
@@ -20,6 +20,10 @@ pub(super) fn report(report: &SanitizerReport, style: Style) -> String {
     }
     for (index, found) in report.stuck.iter().enumerate() {
         standstill(&mut text, report.findings.len() + index + 1, found, report, style);
+        text.push('\n');
+    }
+    for found in &report.crashes {
+        crash(&mut text, found, report, style);
         text.push('\n');
     }
     summary(&mut text, report, style);
@@ -54,18 +58,22 @@ fn finding(text: &mut String, number: usize, found: &Finding, report: &Sanitizer
     let times = if found.count == 1 { "once".to_owned() } else { format!("{} times", grouped(found.count)) };
     let often = in_runs(report, found.runs, found.first_run.as_ref());
     let _ = writeln!(text, "{number}. {heading}, seen {times}{often}");
-    let second = match found.problem {
-        Problem::DataRace => "is not ordered with the ",
-        Problem::StaleRead | Problem::StaleUpdate => "may miss the ",
-        Problem::StaleWrite => "may end up before the ",
-    };
-    access(text, "", &found.access, Some(&found.location), style);
-    access(text, second, &found.other, None, style);
+    let location = Some(&found.location).filter(|_| has_location(found.problem));
+    access(text, "", &found.access, location, style);
+    if found.problem == Problem::LockOrderInversion {
+        circle(text, found, style);
+    } else if found.other.kind.is_of_memory() || !found.other.stack.is_empty() {
+        access(text, found.problem.joint(), &found.other, None, style);
+    }
+    if let Some(accesses) = found.forgotten {
+        let _ =
+            writeln!(text, "     at least {} accesses of that thread ago; --history remembers more", grouped(accesses));
+    }
     if let MemoryArea::Heap { thread, size, allocated, .. } = &found.location.memory {
         let _ = writeln!(text, "   the heap block of {} was allocated by {}", counted(*size, "byte"), thread.words());
         stack(text, from_program(allocated));
     }
-    if !found.path.is_empty() {
+    if !found.path.is_empty() && found.problem != Problem::LockOrderInversion {
         text.push_str(match found.problem {
             Problem::DataRace => "   in this run the one came after the other, last step first:\n",
             _ => "   under sequential consistency the one comes after the other, last step first:\n",
@@ -81,14 +89,42 @@ fn finding(text: &mut String, number: usize, found: &Finding, report: &Sanitizer
     let _ = writeln!(text, "   {}: {}", style.paint("1;32", "suggestion"), found.suggestion.text);
 }
 
+/// Whether the two places of such a finding are about a location.
+fn has_location(problem: Problem) -> bool {
+    !matches!(problem, Problem::ThreadLeak | Problem::ErrnoChange)
+}
+
+/// Locks in different orders: what each thread held when it locked the next one. The first lock is printed already.
+fn circle(text: &mut String, found: &Finding, style: Style) {
+    for (index, step) in found.path.iter().enumerate() {
+        if index > 0 {
+            // What this thread locked is what the thread before it held.
+            let location = &found.path[index - 1].location;
+            access(text, "but ", &step.after, Some(location), style);
+        }
+        let _ = writeln!(text, "   while it held {}, since the lock", style.paint("1", &step.location.words()));
+        stack(text, &step.before.stack);
+        source(text, &step.before);
+    }
+}
+
 fn access(text: &mut String, before: &str, access: &WatchedAccess, location: Option<&WatchedLocation>, style: Style) {
     let of = location.map(|location| format!(" of {}", location.words())).unwrap_or_default();
-    let size = counted(access.size, "byte");
-    let _ =
-        writeln!(text, "   {before}{}{of}, {size}, in {}", style.paint("1", &access.words()), access.thread.words());
+    let size = if access.kind.is_of_memory() { format!(", {},", counted(access.size, "byte")) } else { String::new() };
+    let _ = writeln!(text, "   {before}{}{of}{size} in {}", style.paint("1", &access.words()), access.thread.words());
     stack(text, &access.stack);
+    source(text, access);
+}
+
+/// The line of an access.
+fn source(text: &mut String, access: &WatchedAccess) {
     if let (Some(line), Some(source)) = (access.stack.first().and_then(|frame| frame.line), &access.source) {
         let _ = writeln!(text, "     {:>5} | {}", line, source.trim_start());
+    }
+    if let Some(caller) = &access.caller
+        && let Some(Frame { file: Some(file), line: Some(line), .. }) = access.stack.get(caller.frame)
+    {
+        let _ = writeln!(text, "     called from {file}:\n     {line:>5} | {}", caller.source.trim_start());
     }
 }
 
@@ -159,16 +195,24 @@ fn summary(text: &mut String, report: &SanitizerReport, style: Style) {
     for note in report.notes.iter().cloned().chain(report.unrecorded_note()) {
         let _ = writeln!(text, "  note: {note}");
     }
-    let mut printed: Vec<&str> = Vec::new();
-    for process in &report.processes {
-        for note in &process.notes {
-            // The processes of many runs have mostly the same notes.
-            if report.runs.len() > 1 && printed.contains(&&**note) {
-                continue;
-            }
-            printed.push(note);
-            let _ = writeln!(text, "  note: process {}: {note}", process.process);
-        }
+    for (note, processes) in report.process_notes() {
+        let _ = match processes[..] {
+            [process] => writeln!(text, "  note: process {process}: {note}"),
+            _ => writeln!(text, "  note: {note} (in {} processes)", grouped(processes.len() as u64)),
+        };
+    }
+}
+
+/// A run that a signal ended, and where.
+fn crash(text: &mut String, found: &Crash, report: &SanitizerReport, style: Style) {
+    let often = in_runs(report, found.runs, found.first_run.as_ref());
+    let heading = format!("crash by {}", signal_words(found.signal));
+    let address = found.address.as_ref().map(|address| format!(" at address {address}")).unwrap_or_default();
+    let _ = writeln!(text, "{}{address} in {}{often}", style.paint("1;31", &heading), found.thread.words());
+    stack(text, from_program(&found.stack));
+    let line = from_program(&found.stack).first().and_then(|frame| frame.line);
+    if let (Some(line), Some(source)) = (line, &found.source) {
+        let _ = writeln!(text, "     {:>5} | {}", line, source.trim_start());
     }
 }
 
@@ -197,9 +241,15 @@ fn watched(report: &SanitizerReport) -> String {
 /// Runs that ended badly.
 fn ends(text: &mut String, report: &SanitizerReport) {
     let mut ended: Vec<(String, usize, Option<&String>)> = Vec::new();
+    if let [run] = &*report.runs
+        && let Some(signal) = run.signal
+        && report.crashes.is_empty()
+    {
+        let _ = writeln!(text, "  killed by {}", signal_words(signal));
+    }
     for run in report.runs.iter().filter(|_| report.runs.len() > 1) {
         let how = match (run.signal, run.exit_code) {
-            (Some(signal), _) => format!("killed by signal {signal}"),
+            (Some(signal), _) => format!("killed by {}", signal_words(signal)),
             (None, 0) => continue,
             // The runtime ends a program that it stops in this way.
             (None, 1) if !report.is_clean() => continue,

@@ -2,6 +2,8 @@
 
 use crate::arguments::Paint;
 use clap::{Args, ValueEnum};
+use ravelin::answer::sanitizer::{Problem, ProblemGroup};
+use ravelin_sanitizer::report::ignoring;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -66,6 +68,12 @@ pub struct WatchOptions {
     /// Stop the program at the first finding
     #[arg(long)]
     pub halt_on_first: bool,
+    /// Do not look for this kind of finding, such as lock-order-inversion or thread-leak; may be repeated
+    #[arg(long, value_name = "KIND", value_parser = misuse)]
+    pub ignore: Vec<Problem>,
+    /// How many of its last accesses each thread remembers, with their stacks; 16 bytes each [default: 12288]
+    #[arg(long, value_name = "ACCESSES", value_parser = clap::value_parser!(u64).range(1_000..=100_000_000))]
+    pub history: Option<u64>,
     /// Exit code if something was found
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub exit_code: u8,
@@ -83,8 +91,19 @@ impl WatchOptions {
             (!races, "no-races"),
             (!robustness, "no-robustness"),
         ];
-        words.into_iter().filter(|(chosen, _)| *chosen).map(|(_, word)| word.to_owned()).collect()
+        let words = words.into_iter().filter(|(chosen, _)| *chosen).map(|(_, word)| word.to_owned());
+        let history = self.history.map(|accesses| format!("history={accesses}"));
+        words.chain(ignoring(&self.ignore)).chain(history).collect()
     }
+}
+
+/// A kind of finding that has no other switch.
+fn misuse(name: &str) -> Result<Problem, String> {
+    let kinds = || Problem::ALL.into_iter().filter(|problem| problem.group() == ProblemGroup::Misuse);
+    kinds().find(|problem| problem.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = kinds().map(Problem::name).collect();
+        format!("expected one of {}; --no-races and --no-robustness are for the others", names.join(", "))
+    })
 }
 
 const CARGO_HELP: &str = "\
@@ -188,7 +207,8 @@ pub struct Findings {
 /// What is reported, and how.
 #[derive(Debug, Args)]
 pub struct ReportOptions {
-    /// File of findings to suppress, with lines race:PATTERN, robust:PATTERN or any:PATTERN; may be repeated
+    /// File of findings to suppress, with lines race:PATTERN, robust:PATTERN, misuse:PATTERN, any:PATTERN or KIND:PATTERN; may
+    /// be repeated
     #[arg(long, value_name = "FILE")]
     pub suppressions: Vec<PathBuf>,
     /// Also report stale reads that only make a waiting loop repeat once more

@@ -2,6 +2,7 @@
 //!
 //! The format is described in `tests/sanitizer/README.md`.
 
+use ravelin::answer::sanitizer::Problem;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,9 +32,45 @@ pub struct Case {
 /// A finding that must, or may, be there.
 struct Expected {
     must: bool,
-    race: bool,
+    kind: Kind,
     /// Two accesses, or none if it may be anywhere.
     at: Option<[At; 2]>,
+}
+
+/// What is wrong: a race, a violation of any kind, or a misuse by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Race,
+    Violation,
+    Misuse(String),
+}
+
+impl Kind {
+    /// As a document names it.
+    fn of_problem(name: &str) -> Kind {
+        match name {
+            "data-race" => Kind::Race,
+            "stale-read" | "stale-write" | "stale-update" => Kind::Violation,
+            misuse => Kind::Misuse(misuse.to_owned()),
+        }
+    }
+
+    /// As a case names it.
+    fn read(word: &str) -> Option<Kind> {
+        match word {
+            "race" => Some(Kind::Race),
+            "violation" => Some(Kind::Violation),
+            name => Problem::of_name(name).map(|problem| Kind::of_problem(problem.name())),
+        }
+    }
+
+    fn show(&self) -> &str {
+        match self {
+            Kind::Race => "race",
+            Kind::Violation => "violation",
+            Kind::Misuse(name) => name,
+        }
+    }
 }
 
 /// `LABEL` or `LABEL/SIZE`: an access on a labelled line, of so many bytes if that is said.
@@ -45,7 +82,7 @@ struct At {
 /// A finding as `ravelin run` tells it, reduced to accesses on lines of the program itself.
 #[derive(Debug)]
 pub struct Found {
-    race: bool,
+    kind: Kind,
     accesses: [FoundAt; 2],
 }
 
@@ -73,7 +110,9 @@ impl Program {
         }
         for expected in program.cases.iter().flat_map(|case| &case.expected) {
             let labels = expected.at.iter().flatten();
-            if let Some(missing) = labels.into_iter().find(|at| !program.labels.contains_key(&at.label)) {
+            if let Some(missing) =
+                labels.into_iter().find(|at| at.label != NOWHERE && !program.labels.contains_key(&at.label))
+            {
                 return Err(format!("{}: no line is labelled {}", path.display(), missing.label));
             }
         }
@@ -218,7 +257,7 @@ impl Program {
     fn found(&self, finding: &Value) -> Result<Found, String> {
         let problem = finding["problem"].as_str().ok_or_else(|| format!("no problem in {finding}"))?;
         let at = |access: &Value| FoundAt { line: self.line(access), size: access["size"].as_u64().unwrap_or(0) };
-        Ok(Found { race: problem == "data-race", accesses: [at(&finding["access"]), at(&finding["other"])] })
+        Ok(Found { kind: Kind::of_problem(problem), accesses: [at(&finding["access"]), at(&finding["other"])] })
     }
 
     /// The innermost line of an access that is in the program itself; 0 if that is not known.
@@ -233,6 +272,9 @@ impl Program {
         let matches = |expected: &Expected, found: &Found| {
             let lost = |found: &FoundAt| found.line == 0 && self.settings.contains_key("forgets");
             let on = |at: &At, found: &FoundAt| {
+                if at.label == NOWHERE {
+                    return found.line == 0;
+                }
                 let line = self.labels.get(&at.label).is_some_and(|lines| lines.contains(&found.line));
                 (line || lost(found)) && at.size.is_none_or(|size| size == found.size)
             };
@@ -240,12 +282,12 @@ impl Program {
                 let [first, second] = &found.accesses;
                 (on(a, first) && on(b, second)) || (on(a, second) && on(b, first))
             });
-            expected.race == found.race && there
+            expected.kind == found.kind && there
         };
-        if let Some(found) = found.iter().find(|found| !looked_for.counts(found.race)) {
+        if let Some(found) = found.iter().find(|found| !looked_for.counts(&found.kind)) {
             return Err(format!("found, but not looked for: {found:?}"));
         }
-        let expected = case.expected.iter().filter(|expected| looked_for.counts(expected.race));
+        let expected = case.expected.iter().filter(|expected| looked_for.counts(&expected.kind));
         for expected in expected.filter(|expected| expected.must) {
             if !found.iter().any(|found| matches(expected, found)) {
                 return Err(format!("not found: {} in {found:?}", expected.show()));
@@ -275,11 +317,11 @@ impl LookedFor {
         }
     }
 
-    fn counts(self, race: bool) -> bool {
+    fn counts(self, kind: &Kind) -> bool {
         match self {
             LookedFor::Both => true,
-            LookedFor::Violations => !race,
-            LookedFor::Races => race,
+            LookedFor::Violations => *kind != Kind::Race,
+            LookedFor::Races => *kind != Kind::Violation,
         }
     }
 }
@@ -304,24 +346,23 @@ impl Expected {
     fn read(text: &str) -> Option<Expected> {
         let (must, text) = text.strip_prefix("may ").map_or((true, text), |rest| (false, rest));
         let mut words = text.split_whitespace();
-        let race = match words.next()? {
-            "race" => true,
-            "violation" => false,
-            _ => return None,
-        };
+        let kind = Kind::read(words.next()?)?;
         let at = match (words.next(), words.next(), words.next()) {
             (None, ..) => None,
             (Some(a), Some(b), None) => Some([At::read(a)?, At::read(b)?]),
             _ => return None,
         };
-        Some(Expected { must, race, at })
+        Some(Expected { must, kind, at })
     }
 
     fn show(&self) -> String {
         let place = self.at.as_ref().map(|[a, b]| format!(" {} {}", a.show(), b.show())).unwrap_or_default();
-        format!("{}{place}", if self.race { "race" } else { "violation" })
+        format!("{}{place}", self.kind.show())
     }
 }
+
+/// The label of a place that is not known.
+const NOWHERE: &str = "-";
 
 impl At {
     fn read(text: &str) -> Option<At> {

@@ -43,7 +43,7 @@ static HIDDEN void *turn_thread(void *argument) {
   return 0;
 }
 
-// Starts all threads, then lets one after the other run; joins them if they can end.
+// Starts all threads, then lets one after the other run; joins them if they can end, or else detaches them.
 static HIDDEN void in_turns(int count, turn_function *const *functions, int join) {
   static struct turn turns[16];
   static pthread_t threads[16];
@@ -52,7 +52,7 @@ static HIDDEN void in_turns(int count, turn_function *const *functions, int join
     turns[i].function = functions[i];
     pthread_create(&threads[i], 0, turn_thread, &turns[i]);
   }
-  for (int i = 0; join && i < count; i++) pthread_join(threads[i], 0);
+  for (int i = 0; i < count; i++) join ? pthread_join(threads[i], 0) : pthread_detach(threads[i]);
 }
 
 #define IN_TURNS(...)                                                                                                  \

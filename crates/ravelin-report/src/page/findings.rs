@@ -6,7 +6,9 @@ use super::answer::{lines_around, ticked};
 use crate::picture;
 use crate::story::{Edge, Event, Graph};
 use maud::{Markup, html};
-use ravelin_answer::sanitizer::{AccessKind, Finding, Frame, PathStepKind, Problem, Standstill, WatchedAccess};
+use ravelin_answer::sanitizer::{
+    AccessKind, Finding, Frame, PathStepKind, Problem, ProblemGroup, Standstill, WatchedAccess,
+};
 use ravelin_answer::text::counted;
 use ravelin_answer::{EdgeKind, SanitizerReport};
 
@@ -53,10 +55,15 @@ fn card(finding: &Finding, number: usize, context: &PageContext) -> Markup {
                 @if finding.spinning { ", in a loop that only waits" }
             }
             div.pair {
-                (access(roles(finding).0, &finding.access, context))
-                (access(roles(finding).1, &finding.other, context))
+                @for (role, place) in finding.problem.roles().into_iter().zip([&finding.access, &finding.other]) {
+                    @if !is_nowhere(place) { (access(role, place, context)) }
+                }
             }
-            @if finding.problem == Problem::DataRace && !finding.path.is_empty() {
+            @if finding.problem.group() == ProblemGroup::Misuse {
+                @if !finding.path.is_empty() {
+                    ul { @for step in &finding.path { li { (ticked(&capitalised(&step.sentence()))) } } }
+                }
+            } @else if finding.problem == Problem::DataRace && !finding.path.is_empty() {
                 figure.graph {
                     figcaption { "In this run the one came after the other; C11 does not order them" }
                     div.scroll tabindex="0" role="region" aria-label="timeline" { (picture::draw(&graph)) }
@@ -77,11 +84,9 @@ fn card(finding: &Finding, number: usize, context: &PageContext) -> Markup {
     }
 }
 
-fn roles(finding: &Finding) -> (&'static str, &'static str) {
-    match finding.problem {
-        Problem::DataRace => ("the later access", "the earlier access"),
-        _ => ("may be stale", "what it may miss"),
-    }
+/// Whether nothing is known about a call that is not the subject of the finding.
+fn is_nowhere(access: &WatchedAccess) -> bool {
+    !access.kind.is_of_memory() && access.stack.is_empty()
 }
 
 fn access(role: &str, access: &WatchedAccess, context: &PageContext) -> Markup {
@@ -89,16 +94,16 @@ fn access(role: &str, access: &WatchedAccess, context: &PageContext) -> Markup {
         section.access {
             h3 { (capitalised(role)) }
             p { (access.words_with_size()) " in " b { (access.thread.words()) } }
-            (stack(&access.stack, access.source.as_deref(), context))
+            (stack(&access.stack, access.source.as_deref(), access.caller.as_ref().map(|caller| caller.frame), context))
             @if !access.thread.started.is_empty() {
-                details { summary { "where this thread was started" } (stack(&access.thread.started, None, context)) }
+                details { summary { "where this thread was started" } (stack(&access.thread.started, None, None, context)) }
             }
         }
     }
 }
 
-/// Frames, innermost first; the source of the first one that has it is open.
-fn stack(frames: &[Frame], line: Option<&str>, context: &PageContext) -> Markup {
+/// Frames, innermost first; the source of the first one that has it is open, and that of the program's caller.
+fn stack(frames: &[Frame], line: Option<&str>, caller: Option<usize>, context: &PageContext) -> Markup {
     let with_text = |frame: &Frame| {
         let (file, line) = (frame.file.as_ref()?, frame.line?);
         lines_around(context, file, line as usize)
@@ -112,7 +117,7 @@ fn stack(frames: &[Frame], line: Option<&str>, context: &PageContext) -> Markup 
             @for (number, frame) in frames.iter().take(MOST_FRAMES).enumerate() {
                 li {
                     @match with_text(frame) {
-                        Some(text) => details open[first == Some(number)] { summary { (frame.words()) @if frame.inlined { span.faint { " inlined" } } } (text) },
+                        Some(text) => details open[first == Some(number) || caller == Some(number)] { summary { (frame.words()) @if frame.inlined { span.faint { " inlined" } } } (text) },
                         None => span { (frame.words()) @if frame.inlined { span.faint { " inlined" } } },
                     }
                 }
@@ -132,7 +137,7 @@ fn waiting(stuck: &Standstill, context: &PageContext) -> Markup {
                     section.access {
                         h3 { (capitalised(&blocked.thread.words())) }
                         p { (ticked(&blocked.sentence)) }
-                        (stack(&blocked.stack, None, context))
+                        (stack(&blocked.stack, None, None, context))
                     }
                 }
             }
@@ -165,6 +170,7 @@ fn graph(finding: &Finding) -> Graph {
             PathStepKind::ReadsFrom => EdgeKind::Rf,
             PathStepKind::Overwrites => EdgeKind::Mo,
             PathStepKind::OverwritesRead => EdgeKind::Fr,
+            PathStepKind::WhileHolding => EdgeKind::Po,
         };
         edge(&mut graph, before, after, kind);
         last = after;
@@ -176,9 +182,9 @@ fn graph(finding: &Finding) -> Graph {
         }
         let back = match finding.problem {
             Problem::StaleRead => Some(EdgeKind::Fr),
-            // Nothing leads back: the two may come in any order, or at once.
-            Problem::DataRace => None,
             Problem::StaleWrite | Problem::StaleUpdate => Some(EdgeKind::Mo),
+            // Nothing leads back: the two may come in any order, or at once.
+            _ => None,
         };
         if let Some(back) = back {
             edge(&mut graph, access, other, back);
@@ -195,6 +201,8 @@ fn event(graph: &mut Graph, access: &WatchedAccess, location: &str) -> usize {
         AccessKind::Store | AccessKind::PlainWrite => "W",
         AccessKind::Free => "free",
         AccessKind::Update | AccessKind::CompareExchange | AccessKind::BlockingCompareExchange => "U",
+        // Findings about calls have no picture.
+        _ => "call",
     };
     let event = Event {
         thread: Some(access.thread.words()),

@@ -43,7 +43,7 @@ pub fn report(answers: &[Answer], root: Option<&str>) -> String {
     }
     // All answers of an invocation are of one kind.
     let (rules, columns) =
-        if of_sanitizer { (SANITIZER, ColumnKind::Utf16CodeUnits) } else { (STATIC, ColumnKind::UnicodeCodePoints) };
+        if of_sanitizer { (&**SANITIZER, ColumnKind::Utf16CodeUnits) } else { (STATIC, ColumnKind::UnicodeCodePoints) };
     let run = SarifRun {
         tool: Tool {
             driver: Driver {

@@ -1,6 +1,8 @@
 //! The rules that results refer to: one per kind of violation.
 
 use super::format::{Configuration, ReportingDescriptor, SarifLevel};
+use ravelin_answer::sanitizer::Problem;
+use std::sync::LazyLock;
 
 /// A kind of violation.
 #[derive(Debug)]
@@ -97,33 +99,16 @@ pub(super) const STATIC: &[Rule] = &[
     },
 ];
 
-/// Of the sanitizer.
-pub(super) const SANITIZER: &[Rule] = &[
-    Rule {
-        id: "data-race",
-        heading: "data race",
-        description: "Conflicting accesses, at least one of them non-atomic, are not ordered by happens-before.",
-        level: SarifLevel::Error,
-    },
-    Rule {
-        id: "stale-read",
-        heading: "may read a stale value",
-        description: "Under sequential consistency this read sees a write that it may miss under C11.",
-        level: SarifLevel::Warning,
-    },
-    Rule {
-        id: "stale-write",
-        heading: "store may be overtaken",
-        description: "Under sequential consistency this store comes after a write that may overwrite it under C11.",
-        level: SarifLevel::Warning,
-    },
-    Rule {
-        id: "stale-update",
-        heading: "update may read a stale value",
-        description: "Under sequential consistency this read-modify-write sees a write that it may miss under C11.",
-        level: SarifLevel::Warning,
-    },
-];
+/// Of the sanitizer: one for each kind of finding.
+pub(super) static SANITIZER: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    let rule = |problem: Problem| Rule {
+        id: problem.name(),
+        heading: problem.words(),
+        description: problem.description(),
+        level: if problem.is_certain() { SarifLevel::Error } else { SarifLevel::Warning },
+    };
+    Problem::ALL.into_iter().map(rule).collect()
+});
 
 #[cfg(test)]
 mod tests {
@@ -131,7 +116,7 @@ mod tests {
 
     #[test]
     fn each_rule_stands_once_in_its_table() {
-        for rules in [STATIC, SANITIZER] {
+        for rules in [STATIC, &**SANITIZER] {
             for (number, rule) in rules.iter().enumerate() {
                 assert_eq!(rules.iter().position(|other| other.id == rule.id), Some(number));
             }

@@ -7,11 +7,15 @@ use super::format::{
 };
 use super::{SANITIZER, numbered, physical};
 use ravelin_answer::SanitizerReport;
-use ravelin_answer::sanitizer::{Finding, Frame, MemoryArea, WatchedAccess};
+use ravelin_answer::sanitizer::{Finding, Frame, MemoryArea, WatchedAccess, signal_words};
 use ravelin_program::Position;
 
 pub(super) fn result(finding: &Finding) -> SarifResult {
     let mut related = vec![innermost(&finding.other, finding.other.phrase(None))];
+    for access in [&finding.access, &finding.other] {
+        let caller = access.caller.as_ref().and_then(|caller| access.stack.get(caller.frame));
+        related.extend(caller.map(|frame| place(frame, format!("the {} is called from here", access.words()))));
+    }
     for step in &finding.path {
         related.push(innermost(&step.after, step.sentence()));
         related.push(innermost(&step.before, step.before.phrase(Some(&step.location))));
@@ -46,8 +50,19 @@ pub(super) fn result(finding: &Finding) -> SarifResult {
 /// If the absence of results implies nothing, there must be a notification.
 pub(super) fn notifications(report: &SanitizerReport) -> Vec<Notification> {
     let lacking = report.processes.iter().filter(|process| process.dropped > 0 || process.unwatched);
-    let texts = report.unrecorded_note().into_iter().chain(lacking.flat_map(|process| process.notes.clone()));
-    texts.map(|text| Notification { level: SarifLevel::Error, message: text.into(), locations: Vec::new() }).collect()
+    let mut texts: Vec<String> = report.unrecorded_note().into_iter().collect();
+    for note in lacking.flat_map(|process| &process.notes) {
+        if !texts.contains(note) {
+            texts.push(note.clone());
+        }
+    }
+    let crashed =
+        report.crashes.iter().map(|crash| format!("the program was killed by {}", signal_words(crash.signal)));
+    texts.extend(crashed);
+    texts
+        .into_iter()
+        .map(|text| Notification { level: SarifLevel::Error, message: text.into(), locations: Vec::new() })
+        .collect()
 }
 
 /// A thread flow: the calls that lead to an access, outermost first.

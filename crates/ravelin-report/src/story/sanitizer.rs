@@ -3,7 +3,7 @@
 use super::Story;
 use super::facts::{Facts, fact};
 use ravelin_answer::Verdict;
-use ravelin_answer::sanitizer::{FixTrial, SanitizerReport, WatchedProcess};
+use ravelin_answer::sanitizer::{FixTrial, SanitizerReport, WatchedProcess, signal_words};
 use ravelin_answer::text::{counted, grouped};
 
 /// What was found in one or more runs of a program.
@@ -43,7 +43,12 @@ pub(super) fn report(report: &SanitizerReport) -> Story {
         notes.push(format!("Processes that could not record what they found: {}.", grouped(report.unrecorded)));
     }
     notes.extend(report.notes.iter().cloned());
-    notes.extend(report.processes.iter().flat_map(|process| process.notes.clone()));
+    notes.extend(report.process_notes().into_iter().map(|(note, _)| note.to_owned()));
+    notes.extend(report.crashes.iter().map(|crash| {
+        let at = crash.stack.iter().find(|frame| !frame.system).map(|frame| format!(", in {}", frame.words()));
+        let (signal, thread) = (signal_words(crash.signal), crash.thread.words());
+        format!("The program was killed by {signal} in {thread}{}.", at.unwrap_or_default())
+    }));
     let sum =
         |of: &dyn Fn(&WatchedProcess) -> u64| grouped(report.processes.iter().map(of).fold(0, u64::saturating_add));
     let mut statistics = Facts::new();

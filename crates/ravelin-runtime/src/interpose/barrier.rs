@@ -10,7 +10,7 @@
 //! uses one address and orders more than necessary.
 
 use super::table::ObjectTable;
-use crate::{memory, schedule, sync};
+use crate::{memory, schedule, start_order, sync};
 use libc::{c_int, c_uint};
 use ravelin_findings::WaitsFor;
 
@@ -46,6 +46,7 @@ interpose! {
         schedule::point(pc);
         let (parity, last) = arrive(barrier);
         sync::release_join(barrier + 8 * parity);
+        start_order::release(barrier + 8 * parity);
         if last {
             memory::forget(barrier + 8 * (1 - parity), 8);
         }
@@ -55,6 +56,7 @@ interpose! {
         };
         if status == 0 || status == libc::PTHREAD_BARRIER_SERIAL_THREAD {
             sync::acquire(barrier + 8 * parity);
+            start_order::acquire(barrier + 8 * parity);
         }
         status
     }

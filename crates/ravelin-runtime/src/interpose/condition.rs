@@ -6,21 +6,21 @@
 
 use super::mutex;
 use crate::schedule::{self, time};
-use crate::sync;
+use crate::{misuse, start_order, sync};
 use libc::{CLOCK_MONOTONIC, CLOCK_REALTIME, ETIMEDOUT, c_int};
 use ravelin_findings::WaitsFor;
 
 interpose! {
     fn pthread_cond_wait @ "GLIBC_2.3.2" (condition: usize, mutex: usize; pc) -> c_int {
         match schedule::mine() {
-            None => waiting(mutex, || real(condition, mutex)),
+            None => waiting(condition, mutex, pc, || real(condition, mutex)),
             Some(me) => in_turn(me, pc, condition, mutex, None, 0, || real(condition, mutex)),
         }
     }
 
     fn pthread_cond_timedwait @ "GLIBC_2.3.2" (condition: usize, mutex: usize, until: usize; pc) -> c_int {
         match schedule::mine() {
-            None => waiting(mutex, || real(condition, mutex, until)),
+            None => waiting(condition, mutex, pc, || real(condition, mutex, until)),
             Some(me) => {
                 let time = when(clock_of(condition), until);
                 in_turn(me, pc, condition, mutex, Some(time), ETIMEDOUT, || real(condition, mutex, until))
@@ -30,7 +30,7 @@ interpose! {
 
     fn pthread_cond_clockwait(condition: usize, mutex: usize, clock: c_int, until: usize; pc) -> c_int {
         match schedule::mine() {
-            None => waiting(mutex, || real(condition, mutex, clock, until)),
+            None => waiting(condition, mutex, pc, || real(condition, mutex, clock, until)),
             Some(me) => {
                 let time = when(clock, until);
                 in_turn(me, pc, condition, mutex, Some(time), ETIMEDOUT, || real(condition, mutex, clock, until))
@@ -50,14 +50,14 @@ interpose! {
 
     fn cnd_wait(condition: usize, mutex: usize; pc) -> c_int {
         match schedule::mine() {
-            None => waiting(mutex, || real(condition, mutex)),
+            None => waiting(condition, mutex, pc, || real(condition, mutex)),
             Some(me) => in_turn(me, pc, condition, mutex, None, 0, || real(condition, mutex)),
         }
     }
 
     fn cnd_timedwait(condition: usize, mutex: usize, until: usize; pc) -> c_int {
         match schedule::mine() {
-            None => waiting(mutex, || real(condition, mutex, until)),
+            None => waiting(condition, mutex, pc, || real(condition, mutex, until)),
             Some(me) => {
                 let time = when(CLOCK_REALTIME, until);
                 in_turn(me, pc, condition, mutex, Some(time), THRD_TIMEDOUT, || real(condition, mutex, until))
@@ -109,20 +109,23 @@ fn in_turn(
     real: impl FnOnce() -> c_int,
 ) -> c_int {
     if flags_of(condition) & 1 != 0 || mutex::is_shared(mutex) || until == Some(None) {
-        return schedule::outside(pc, || waiting(mutex, real));
+        return schedule::outside(pc, || waiting(condition, mutex, pc, real));
     }
     schedule::point(pc);
     schedule::end_if_cancelled(me);
+    misuse::waits_again(mutex, pc);
     sync::release(mutex);
     mutex::open(mutex);
     let over = schedule::wait(me, pc, (WaitsFor::Condition, condition), until.flatten());
     mutex::lock_again(me, mutex, pc);
     sync::acquire(mutex);
+    start_order::acquire(condition);
     schedule::end_if_cancelled(me);
     if over { late } else { 0 }
 }
 
 fn wakes(condition: usize, pc: usize, most: usize) {
+    start_order::release(condition);
     if schedule::is_on() {
         schedule::point(pc);
         schedule::wake_some(condition, most);
@@ -130,8 +133,9 @@ fn wakes(condition: usize, pc: usize, most: usize) {
 }
 
 #[inline(always)]
-fn waiting(mutex: usize, wait: impl FnOnce() -> c_int) -> c_int {
+fn waiting(condition: usize, mutex: usize, pc: usize, wait: impl FnOnce() -> c_int) -> c_int {
     let mut cleanup = Cleanup { _fields: [0; 4] };
+    misuse::waits_again(mutex, pc);
     sync::release(mutex);
     // SAFETY: the buffer stays where it is until it is popped or the frame is unwound, in both cases after its last
     // use.
@@ -139,6 +143,9 @@ fn waiting(mutex: usize, wait: impl FnOnce() -> c_int) -> c_int {
     let status = wait();
     // SAFETY: it is the buffer pushed last, because what was pushed during the wait was popped.
     unsafe { _pthread_cleanup_pop(&raw mut cleanup, 1) };
+    if status == 0 {
+        start_order::acquire(condition);
+    }
     status
 }
 

@@ -1,13 +1,13 @@
 //! `exec`: another program replaces this one, so the findings must be complete before the call.
 //!
 //! Some of these functions take any number of arguments, which can only be left in place. Each symbol is therefore a
-//! piece of assembly that saves the registers of the arguments, calls [`process::ending`], and jumps to the real
+//! piece of assembly that saves the registers of the arguments, calls [`process::replaced`], and jumps to the real
 //! function. If `exec` fails, the program continues, and ends once more later.
 
 use super::process;
 use super::real::RealFunction;
 
-/// `before_exec!(name, …)`: a weak `name` that jumps to the next definition of `name` after [`process::ending`].
+/// `before_exec!(name, …)`: a weak `name` that jumps to the next definition of `name` after [`process::replaced`].
 macro_rules! before_exec {
     ($($name:ident),*) => {$(
         #[allow(non_snake_case)]
@@ -15,7 +15,7 @@ macro_rules! before_exec {
         extern "C" fn $name() -> usize {
             #[unsafe(link_section = "ravelin_real")]
             static REAL: RealFunction = RealFunction::new(concat!(stringify!($name), "\0"), "\0");
-            process::ending();
+            process::replaced();
             REAL.address()
         }
 

@@ -22,6 +22,7 @@ mod barrier;
 mod clocks;
 mod condition;
 mod copies;
+pub mod crash;
 mod descriptors;
 mod entropy;
 mod exec;
@@ -52,6 +53,7 @@ extern "C" fn start_up() {
     heap::open();
     threads::prepare();
     process::prepare();
+    crash::prepare();
     crate::server::begin(crate::process::variable(c"RAVELIN_ARENA"));
     // Waiting in turn needs the functions that were just found.
     crate::schedule::begin();

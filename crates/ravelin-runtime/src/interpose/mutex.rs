@@ -2,11 +2,16 @@
 //!
 //! A recursive mutex acquires and releases at every level: the owner learns nothing new. A robust mutex whose owner
 //! died is locked, although the call returns an error that says so.
+//!
+//! What a program does wrong with them is seen from their fields, which the C library's header shows. Nothing is wrong
+//! with an unlock that is refused.
 
+use crate::held::{self, LockMode};
+use crate::misuse::{self, LockHolder};
 use crate::schedule::time;
-use crate::{memory, schedule, sync, this_thread};
+use crate::{memory, schedule, sync};
 use libc::{CLOCK_REALTIME, EBUSY, EOWNERDEAD, ETIMEDOUT, c_int};
-use ravelin_findings::WaitsFor;
+use ravelin_findings::{AccessKind, WaitsFor};
 
 /// The size of `pthread_mutex_t`, which `mtx_t` is too.
 const MUTEX: usize = size_of::<libc::pthread_mutex_t>();
@@ -14,28 +19,82 @@ const MUTEX: usize = size_of::<libc::pthread_mutex_t>();
 /// A lock function has returned: the mutex is acquired if it is locked now. C11's success is zero too, and none of its
 /// other results is `EOWNERDEAD`.
 #[inline(always)]
-pub fn acquire_if_locked(mutex: usize, status: c_int) -> c_int {
+fn acquire_if_locked(mutex: usize, pc: usize, status: c_int) -> c_int {
     if status == 0 || status == EOWNERDEAD {
-        sync::acquire(mutex);
+        sync::acquire_lock(mutex, LockMode::Write, pc);
     }
     status
+}
+
+/// The calling thread is about to wait for a mutex without a time limit.
+#[inline(always)]
+fn waits(mutex: usize, pc: usize) {
+    if is_destroyed(mutex) {
+        misuse::uses_destroyed(mutex, AccessKind::Lock, pc);
+    }
+    misuse::waits(mutex, LockMode::Write, pc, |_| {
+        let (kind, owner) = kind_and_owner(mutex);
+        !is_checked(kind) && is_locked(mutex) && owner == schedule::turn::own_tid()
+    });
 }
 
 /// Before an unlock: replaces what the last owner released. A mutex that checks its owner refuses other threads, which
 /// release nothing. The C library keeps owner and kind in fields that its header shows (`__owner`, `__kind`). It does
 /// not always keep the owner of a mutex of the default kind, but only the owner may unlock such a mutex anyway.
 #[inline(always)]
-fn release_if_held(mutex: usize) {
-    if !this_thread::watched() {
-        return;
+fn release_if_held(mutex: usize, pc: usize) {
+    if !sync::release_lock(mutex, None) {
+        release_unheld(mutex, pc);
     }
+}
+
+/// The same for a mutex that the calling thread has not locked as far as the runtime knows.
+#[cold]
+fn release_unheld(mutex: usize, pc: usize) {
     let (kind, owner) = kind_and_owner(mutex);
-    // `PTHREAD_MUTEX_ADAPTIVE_NP` is both bits at once.
-    let checked = kind & CHECKED != 0 && kind & CHECKED != CHECKED;
-    // SAFETY: always allowed.
-    if !checked || owner == unsafe { libc::gettid() } {
+    let is_own = owner == schedule::turn::own_tid();
+    if is_destroyed(mutex) {
+        misuse::uses_destroyed(mutex, AccessKind::Unlock, pc);
+    } else if !is_checked(kind) {
+        let holder = match owner {
+            _ if !is_locked(mutex) => LockHolder::Nobody,
+            0 => LockHolder::MaybeCaller,
+            _ if is_own => LockHolder::MaybeCaller,
+            _ => LockHolder::Another,
+        };
+        misuse::unlocks(mutex, pc, holder);
+    }
+    if !is_checked(kind) || is_own {
         sync::release(mutex);
     }
+}
+
+/// Before a mutex is destroyed, or initialised again.
+fn destroys(mutex: usize, pc: usize) {
+    if is_destroyed(mutex) {
+        misuse::uses_destroyed(mutex, AccessKind::Destroy, pc);
+    } else if is_locked(mutex) {
+        misuse::destroys_locked(mutex, pc);
+    }
+    memory::forget(mutex, MUTEX);
+    misuse::destroys(mutex, pc);
+}
+
+/// Whether a mutex refuses a thread that does not own it.
+fn is_checked(kind: c_int) -> bool {
+    // `PTHREAD_MUTEX_ADAPTIVE_NP` is both bits at once.
+    kind & CHECKED != 0 && kind & CHECKED != CHECKED
+}
+
+/// The C library's mark of a mutex that was destroyed.
+fn is_destroyed(mutex: usize) -> bool {
+    kind_and_owner(mutex).0 == -1
+}
+
+/// Whether any thread holds a mutex: its first field (`__lock`).
+fn is_locked(mutex: usize) -> bool {
+    // SAFETY: as in `kind_and_owner`.
+    unsafe { (mutex as *const c_int).read_volatile() != 0 }
 }
 
 mod next {
@@ -43,6 +102,7 @@ mod next {
     next! {
         fn pthread_mutex_trylock(mutex: usize) -> c_int;
         fn pthread_mutex_unlock(mutex: usize) -> c_int;
+        fn pthread_spin_init(lock: usize, shared: c_int) -> c_int;
         fn pthread_spin_trylock(lock: usize) -> c_int;
     }
 }
@@ -156,32 +216,33 @@ interpose! {
         real(mutex, attributes)
     }
 
-    fn pthread_mutex_destroy(mutex: usize) -> c_int {
-        memory::forget(mutex, MUTEX);
+    fn pthread_mutex_destroy(mutex: usize; pc) -> c_int {
+        destroys(mutex, pc);
         real(mutex)
     }
 
     fn pthread_mutex_lock(mutex: usize; pc) -> c_int {
-        acquire_if_locked(mutex, lock(mutex, pc, || None, 0, || real(mutex)))
+        waits(mutex, pc);
+        acquire_if_locked(mutex, pc, lock(mutex, pc, || None, 0, || real(mutex)))
     }
 
     fn pthread_mutex_trylock(mutex: usize; pc) -> c_int {
-        acquire_if_locked(mutex, attempt(pc, || real(mutex)))
+        acquire_if_locked(mutex, pc, attempt(pc, || real(mutex)))
     }
 
     fn pthread_mutex_timedlock(mutex: usize, until: usize; pc) -> c_int {
-        acquire_if_locked(mutex, lock(mutex, pc, || at_real_time(until), ETIMEDOUT, || real(mutex, until)))
+        acquire_if_locked(mutex, pc, lock(mutex, pc, || at_real_time(until), ETIMEDOUT, || real(mutex, until)))
     }
 
     fn pthread_mutex_clocklock(mutex: usize, clock: c_int, until: usize; pc) -> c_int {
         // SAFETY: the program gave this address as one of a time.
         let time = || unsafe { time::when(clock, until) };
-        acquire_if_locked(mutex, lock(mutex, pc, time, ETIMEDOUT, || real(mutex, clock, until)))
+        acquire_if_locked(mutex, pc, lock(mutex, pc, time, ETIMEDOUT, || real(mutex, clock, until)))
     }
 
     fn pthread_mutex_unlock(mutex: usize; pc) -> c_int {
         unlock(mutex, pc, || {
-            release_if_held(mutex);
+            release_if_held(mutex, pc);
             real(mutex)
         })
     }
@@ -191,26 +252,27 @@ interpose! {
         real(mutex, kind)
     }
 
-    fn mtx_destroy(mutex: usize) {
-        memory::forget(mutex, MUTEX);
+    fn mtx_destroy(mutex: usize; pc) {
+        destroys(mutex, pc);
         real(mutex)
     }
 
     fn mtx_lock(mutex: usize; pc) -> c_int {
-        acquire_if_locked(mutex, lock(mutex, pc, || None, 0, || real(mutex)))
+        waits(mutex, pc);
+        acquire_if_locked(mutex, pc, lock(mutex, pc, || None, 0, || real(mutex)))
     }
 
     fn mtx_trylock(mutex: usize; pc) -> c_int {
-        acquire_if_locked(mutex, attempt(pc, || real(mutex)))
+        acquire_if_locked(mutex, pc, attempt(pc, || real(mutex)))
     }
 
     fn mtx_timedlock(mutex: usize, until: usize; pc) -> c_int {
-        acquire_if_locked(mutex, lock(mutex, pc, || at_real_time(until), THRD_TIMEDOUT, || real(mutex, until)))
+        acquire_if_locked(mutex, pc, lock(mutex, pc, || at_real_time(until), THRD_TIMEDOUT, || real(mutex, until)))
     }
 
     fn mtx_unlock(mutex: usize; pc) -> c_int {
         unlock(mutex, pc, || {
-            release_if_held(mutex);
+            release_if_held(mutex, pc);
             real(mutex)
         })
     }
@@ -220,12 +282,16 @@ interpose! {
         real(lock, shared)
     }
 
-    fn pthread_spin_destroy(lock: usize) -> c_int {
+    fn pthread_spin_destroy(lock: usize; pc) -> c_int {
+        if is_spinning(lock) {
+            misuse::destroys_locked(lock, pc);
+        }
         memory::forget(lock, size_of::<libc::pthread_spinlock_t>());
         real(lock)
     }
 
     fn pthread_spin_lock(lock: usize; pc) -> c_int {
+        misuse::waits(lock, LockMode::Write, pc, |_| is_spinning(lock));
         let status = match schedule::mine() {
             None => real(lock),
             Some(me) => schedule::until(me, pc, (WaitsFor::SpinLock, lock), None, || {
@@ -233,19 +299,42 @@ interpose! {
             })
             .unwrap_or(0),
         };
-        acquire_if_locked(lock, status)
+        acquire_if_locked(lock, pc, status)
     }
 
     fn pthread_spin_trylock(lock: usize; pc) -> c_int {
-        acquire_if_locked(lock, attempt(pc, || real(lock)))
+        acquire_if_locked(lock, pc, attempt(pc, || real(lock)))
     }
 
     fn pthread_spin_unlock(lock: usize; pc) -> c_int {
         unlock(lock, pc, || {
-            sync::release(lock);
+            if !sync::release_lock(lock, None) {
+                release_unheld_spin(lock, pc);
+            }
             real(lock)
         })
     }
+}
+
+/// Unlocks a spin lock that the calling thread has not locked as far as the runtime knows.
+#[cold]
+fn release_unheld_spin(lock: usize, pc: usize) {
+    let is_held_by_another = || held::known().is_some_and(|_inside| held::held_by_another(lock, false).is_some());
+    let holder = match () {
+        () if !is_spinning(lock) => LockHolder::Nobody,
+        () if is_held_by_another() => LockHolder::Another,
+        () => LockHolder::MaybeCaller,
+    };
+    misuse::unlocks(lock, pc, holder);
+    sync::release(lock);
+}
+
+/// Whether a spin lock is locked. It is a number; which one means open differs between C libraries.
+fn is_spinning(lock: usize) -> bool {
+    let mut open: c_int = 0;
+    next::pthread_spin_init((&raw mut open) as usize, libc::PTHREAD_PROCESS_PRIVATE);
+    // SAFETY: the caller uses it, so it is a spin lock of the C library.
+    unsafe { (lock as *const c_int).read_volatile() != open }
 }
 
 #[cfg(test)]
@@ -330,7 +419,7 @@ mod tests {
             };
             // SAFETY: a mutex that no thread holds.
             let mine = || unsafe {
-                pthread_mutex_destroy(mutex);
+                pthread_mutex_destroy(mutex, 0);
                 pthread_mutex_init(mutex, 0);
                 pthread_mutex_lock(mutex, 0);
             };

@@ -11,7 +11,7 @@
 use super::barrier::BARRIERS;
 use super::real::RealFunction;
 use super::threads::HANDLES;
-use crate::{kernel, process};
+use crate::{kernel, misuse, process};
 use libc::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -29,6 +29,12 @@ interpose! {
     fn quick_exit(status: c_int) {
         ending();
         real(status)
+    }
+
+    fn daemon(stays: c_int, keeps_open: c_int) -> c_int {
+        // This process ends at once if that succeeds.
+        process::leaves_process();
+        real(stays, keeps_open)
     }
 }
 
@@ -72,8 +78,29 @@ pub fn begin_again() {
 /// The program ends here, if this is the process that is watched.
 pub extern "C" fn ending() {
     if kernel::process() == PROCESS.load(Ordering::Relaxed) {
+        if leaves_child() {
+            process::leaves_process();
+        }
+        misuse::leaves_threads();
         process::ending();
     }
+}
+
+/// Another program is about to replace this one, if this is the process that is watched.
+pub fn replaced() {
+    if kernel::process() == PROCESS.load(Ordering::Relaxed) {
+        process::ending();
+    }
+}
+
+/// Whether this process has a child that it has not waited for. Whether the child has ended depends on time.
+fn leaves_child() -> bool {
+    if !process::has_forked() {
+        return false;
+    }
+    let flags = (libc::WEXITED | libc::WNOHANG | libc::WNOWAIT) as usize;
+    // SAFETY: nothing is stored, and the child is left for others to wait for.
+    unsafe { kernel::call(libc::SYS_waitid, [libc::P_ALL as usize, 0, 0, flags, 0]) == 0 }
 }
 
 unsafe extern "C" fn before_fork() {

@@ -3,6 +3,8 @@
 //! Readers learn what writers released at the lock's address. They release their own knowledge at the next address,
 //! which only writers read: two successive readers are not ordered.
 
+use crate::held::{self, LockMode};
+use crate::misuse::{self, LockHolder};
 use crate::schedule::time;
 use crate::{memory, schedule, sync};
 use libc::{CLOCK_REALTIME, EBUSY, ETIMEDOUT, c_int, pthread_rwlock_t};
@@ -59,53 +61,58 @@ interpose! {
         real(lock, attributes)
     }
 
-    fn pthread_rwlock_destroy(lock: usize) -> c_int {
+    fn pthread_rwlock_destroy(lock: usize; pc) -> c_int {
+        if is_written(lock) || readers(lock) > 0 {
+            misuse::destroys_locked(lock, pc);
+        }
         memory::forget(lock, size_of::<pthread_rwlock_t>());
         real(lock)
     }
 
     fn pthread_rwlock_rdlock(object: usize; pc) -> c_int {
-        reads(object, lock(object, pc, || None, next::pthread_rwlock_tryrdlock, || real(object)))
+        // A thread that holds it for writing is refused.
+        misuse::waits(object, LockMode::Read, pc, |_| false);
+        reads(object, pc, lock(object, pc, || None, next::pthread_rwlock_tryrdlock, || real(object)))
     }
 
     fn pthread_rwlock_tryrdlock(lock: usize; pc) -> c_int {
-        reads(lock, attempt(pc, || real(lock)))
+        reads(lock, pc, attempt(pc, || real(lock)))
     }
 
     fn pthread_rwlock_timedrdlock(object: usize, until: usize; pc) -> c_int {
         let time = || at(CLOCK_REALTIME, until);
-        reads(object, lock(object, pc, time, next::pthread_rwlock_tryrdlock, || real(object, until)))
+        reads(object, pc, lock(object, pc, time, next::pthread_rwlock_tryrdlock, || real(object, until)))
     }
 
     fn pthread_rwlock_clockrdlock(object: usize, clock: c_int, until: usize; pc) -> c_int {
         let time = || at(clock, until);
-        reads(object, lock(object, pc, time, next::pthread_rwlock_tryrdlock, || real(object, clock, until)))
+        reads(object, pc, lock(object, pc, time, next::pthread_rwlock_tryrdlock, || real(object, clock, until)))
     }
 
     fn pthread_rwlock_wrlock(object: usize; pc) -> c_int {
-        writes(object, lock(object, pc, || None, next::pthread_rwlock_trywrlock, || real(object)))
+        misuse::waits(object, LockMode::Write, pc, |held| held == LockMode::Read && readers(object) > 0);
+        writes(object, pc, lock(object, pc, || None, next::pthread_rwlock_trywrlock, || real(object)))
     }
 
     fn pthread_rwlock_trywrlock(lock: usize; pc) -> c_int {
-        writes(lock, attempt(pc, || real(lock)))
+        writes(lock, pc, attempt(pc, || real(lock)))
     }
 
     fn pthread_rwlock_timedwrlock(object: usize, until: usize; pc) -> c_int {
         let time = || at(CLOCK_REALTIME, until);
-        writes(object, lock(object, pc, time, next::pthread_rwlock_trywrlock, || real(object, until)))
+        writes(object, pc, lock(object, pc, time, next::pthread_rwlock_trywrlock, || real(object, until)))
     }
 
     fn pthread_rwlock_clockwrlock(object: usize, clock: c_int, until: usize; pc) -> c_int {
         let time = || at(clock, until);
-        writes(object, lock(object, pc, time, next::pthread_rwlock_trywrlock, || real(object, clock, until)))
+        writes(object, pc, lock(object, pc, time, next::pthread_rwlock_trywrlock, || real(object, clock, until)))
     }
 
     fn pthread_rwlock_unlock(lock: usize; pc) -> c_int {
         schedule::point(pc);
-        if is_written(lock) {
-            sync::release(lock);
-        } else {
-            sync::release_join(left_by_readers(lock));
+        let readers = if is_written(lock) { None } else { Some(left_by_readers(lock)) };
+        if !sync::release_lock(lock, readers) {
+            release_unheld(lock, pc);
         }
         let status = real(lock);
         schedule::wake(lock);
@@ -114,20 +121,47 @@ interpose! {
 }
 
 #[inline(always)]
-fn reads(lock: usize, status: c_int) -> c_int {
+fn reads(lock: usize, pc: usize, status: c_int) -> c_int {
     if status == 0 {
-        sync::acquire(lock);
+        sync::acquire_lock(lock, LockMode::Read, pc);
     }
     status
 }
 
 #[inline(always)]
-fn writes(lock: usize, status: c_int) -> c_int {
+fn writes(lock: usize, pc: usize, status: c_int) -> c_int {
     if status == 0 {
-        sync::acquire(lock);
         sync::acquire(left_by_readers(lock));
+        sync::acquire_lock(lock, LockMode::Write, pc);
     }
     status
+}
+
+/// Unlocks a lock that the calling thread has not locked as far as the runtime knows.
+#[cold]
+fn release_unheld(lock: usize, pc: usize) {
+    let is_held_by_another = || held::known().is_some_and(|_inside| held::held_by_another(lock, false).is_some());
+    let holder = match writer(lock) {
+        0 if readers(lock) == 0 => LockHolder::Nobody,
+        // Which threads read is not written in the lock.
+        0 if is_held_by_another() => LockHolder::Another,
+        0 => LockHolder::MaybeCaller,
+        writer if writer == schedule::turn::own_tid() => LockHolder::MaybeCaller,
+        _ => LockHolder::Another,
+    };
+    misuse::unlocks(lock, pc, holder);
+    if is_written(lock) {
+        sync::release(lock);
+    } else {
+        sync::release_join(left_by_readers(lock));
+    }
+}
+
+/// How many threads hold a lock for reading: a field that the C library's header shows (`__readers`), above three bits
+/// for other purposes.
+fn readers(lock: usize) -> u32 {
+    // SAFETY: as in `writer`.
+    unsafe { (lock as *const u32).read_volatile() >> 3 }
 }
 
 pub fn left_by_readers(lock: usize) -> usize {

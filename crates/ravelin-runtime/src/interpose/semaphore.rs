@@ -1,7 +1,7 @@
 //! Semaphores: after a successful wait, a thread knows what was known at every post so far.
 
 use crate::schedule::time;
-use crate::{memory, schedule, sync};
+use crate::{memory, schedule, start_order, sync};
 use libc::{CLOCK_REALTIME, EAGAIN, ETIMEDOUT, c_int, c_uint, sem_t};
 use ravelin_findings::WaitsFor;
 
@@ -65,6 +65,7 @@ interpose! {
     fn sem_post(semaphore: usize; pc) -> c_int {
         schedule::point(pc);
         sync::release_join(semaphore);
+        start_order::release(semaphore);
         let status = real(semaphore);
         schedule::wake(semaphore);
         status
@@ -97,6 +98,7 @@ interpose! {
 fn taken(semaphore: usize, status: c_int) -> c_int {
     if status == 0 {
         sync::acquire(semaphore);
+        start_order::acquire(semaphore);
     }
     status
 }

@@ -10,8 +10,9 @@
 //! A one-time handler (`SA_RESETHAND`) is reset here, when it runs. The kernel would reset it when the runtime's
 //! handler runs.
 
+use super::crash;
 use crate::schedule::turn;
-use crate::{kernel, this_thread};
+use crate::{kernel, misuse, this_thread, threads};
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use std::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
 
@@ -136,6 +137,8 @@ fn change(
             replaced = Some(handler);
             ours.sa_sigaction = arrived as *const () as usize;
             ours.sa_flags = (new.sa_flags | libc::SA_SIGINFO) & !libc::SA_RESETHAND;
+        } else if new.sa_sigaction == libc::SIG_DFL && crash::SIGNALS.contains(&signal) && !threads::is_off() {
+            (ours.sa_sigaction, ours.sa_flags) = (crash::handler(), crash::FLAGS);
         }
         ours
     });
@@ -151,6 +154,12 @@ fn change(
         return status;
     }
     // SAFETY: the caller's pointer is null or has room for an action, and the C library has filled it.
+    if let Some(old) = unsafe { old.as_mut() }
+        && old.sa_sigaction == crash::handler()
+    {
+        (old.sa_sigaction, old.sa_flags) = (libc::SIG_DFL, 0);
+    }
+    // SAFETY: as above.
     if let Some(old) = unsafe { old.as_mut() }
         && old.sa_sigaction == arrived as *const () as usize
     {
@@ -200,6 +209,8 @@ unsafe extern "C" fn arrived(signal: c_int, info: *mut siginfo_t, context: *mut 
     if handler & ONCE != 0 {
         set(signal, libc::SIG_DFL, 0, false);
     }
+    // SAFETY: the thread's own word.
+    let errno = unsafe { *libc::__errno_location() };
     // SAFETY: the program gave this address as that of a handler of this kind.
     unsafe {
         if handler & TAKES_INFO != 0 {
@@ -208,6 +219,17 @@ unsafe extern "C" fn arrived(signal: c_int, info: *mut siginfo_t, context: *mut 
         } else {
             let handler: unsafe extern "C" fn(c_int) = std::mem::transmute(address);
             handler(signal);
+        }
+    }
+    // SAFETY: the thread's own word, and the kernel's own pointer.
+    unsafe {
+        // Code that raises such a signal does not look at `errno` next.
+        if *libc::__errno_location() != errno && !RAISED.contains(&signal) && !this_thread::inside() {
+            let now = *libc::__errno_location();
+            let registers = &(*context.cast::<ucontext_t>()).uc_mcontext.gregs;
+            let [pc, sp] = [libc::REG_RIP, libc::REG_RSP].map(|register| registers[register as usize] as usize);
+            misuse::changes_errno(address, pc, sp);
+            *libc::__errno_location() = now;
         }
     }
 }

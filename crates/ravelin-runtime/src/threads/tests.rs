@@ -23,7 +23,7 @@ pub fn watched<R>(work: impl FnOnce() -> R) -> R {
         table.next_number += 1;
         table.slots[tid as usize].begin(1, number);
         table.people.push(stranger(number));
-        Seed { released: ReleaseClocks::default(), number, tid, epoch: 1, stack_size: 0 }
+        Seed { released: ReleaseClocks::default(), number, tid, epoch: 1, starts: Arc::default(), stack_size: 0 }
     };
     begin(Box::new(seed));
     let _end = End;
@@ -174,7 +174,7 @@ fn threads_that_ended_long_ago_are_forgotten_but_for_those_that_still_matter() {
     let mut table = empty();
     table.people = (0..10_000).map(stranger).collect();
     table.next_number = 10_000;
-    table.people[5].ended = Some((0, ReleaseClocks::default()));
+    table.people[5].ended = Some((0, ReleaseClocks::default(), Arc::default()));
     let tid = table.fresh_tid().expect("a tid");
     table.slots[tid as usize].begin(1, 6);
     table.slots[tid as usize].running = true;

@@ -34,6 +34,7 @@ impl Report {
             fresh_processes: self.fresh_processes.map(|reason| reason.to_string()),
             findings: self.findings.iter().map(|found| self.finding(found)).collect(),
             stuck: self.stuck.iter().map(|found| self.standstill(found)).collect(),
+            crashes: self.crashes.iter().map(|(crash, runs)| self.crash(crash, runs)).collect(),
             hidden: self.hidden,
             unused_suppressions: self.unused_suppressions.clone(),
             unrecorded: self.unrecorded,
@@ -67,10 +68,15 @@ impl Report {
             spinning: found.spinning,
             access: found.access.clone(),
             other: found.other.clone(),
+            forgotten: Some(found.forgotten).filter(|accesses| *accesses > 0),
             location: found.location.clone(),
             path: found.path.iter().map(path_step).collect(),
             suggestion: suggestion(found),
         }
+    }
+
+    fn crash(&self, found: &answer::Crash, runs: &[usize]) -> answer::Crash {
+        answer::Crash { runs: runs.len(), first_run: self.first_run(runs, 0), ..found.clone() }
     }
 
     fn standstill(&self, found: &Stuck) -> answer::Standstill {
@@ -87,7 +93,7 @@ impl Report {
 
 impl Finding {
     fn sentence(&self) -> String {
-        answer::Finding::sentence(self.problem, &self.access, &self.other, &self.location)
+        self.problem.sentence(&self.access, &self.other, &self.location)
     }
 
     /// The problem in a sentence, with its places.
@@ -132,6 +138,7 @@ fn suggestion(finding: &Finding) -> answer::Suggestion {
         Suggestion::Synchronise => (SuggestionKind::Synchronise, None, None),
         Suggestion::MakeAtomic { .. } => (SuggestionKind::MakeAtomic, None, None),
         Suggestion::FreeLater => (SuggestionKind::FreeLater, None, None),
+        Suggestion::UseCorrectly(_) => (SuggestionKind::UseCorrectly, None, None),
         Suggestion::ReleaseAcquire(stronger) => {
             (SuggestionKind::ReleaseAcquire, Some(stronger.iter().map(strengthening).collect()), None)
         }

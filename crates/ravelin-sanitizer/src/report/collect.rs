@@ -4,10 +4,10 @@
 use super::stuck::{Blocked, Stuck};
 use super::{Finding, Report, Run, Step, Suggestion};
 use crate::suppression::Suppressions;
-use crate::symbols::{Symbols, is_in_standard_library};
+use crate::symbols::{Symbols, is_in_standard_library, is_library_header};
 use ravelin_answer::sanitizer::{
-    AccessKind, AccessOrder, Frame, HiddenFindings, MemoryArea, PathStepKind, Problem, StandstillKind, WatchedAccess,
-    WatchedLocation, WatchedProcess, WatchedThread,
+    AccessKind, AccessOrder, CallerLine, Crash, Frame, HiddenFindings, MemoryArea, PathStepKind, Problem, ProblemGroup,
+    StandstillKind, WatchedAccess, WatchedLocation, WatchedProcess, WatchedThread, signal_name,
 };
 use ravelin_findings::{Findings, MemoryKind, Spinning, WaitsFor, notes};
 use std::collections::HashMap;
@@ -53,10 +53,21 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
     let mut merged: Vec<Finding> = Vec::new();
     let mut known: HashMap<Key, usize> = HashMap::new();
     let mut stuck: Vec<Stuck> = Vec::new();
+    let mut crashes: Vec<(Crash, Vec<usize>)> = Vec::new();
     for (index, process) in gathered.processes.iter().enumerate() {
         let run = gathered.run_of.get(index).copied();
         if let Some(found) = &process.stuck {
             naming.stuck(process, found, run).merge_into(&mut stuck);
+        }
+        if let Some(found) = &process.crash {
+            let crash = naming.crash(process, found);
+            let same = |(known, _): &&mut (Crash, Vec<usize>)| {
+                known.signal == crash.signal && known.stack.first() == crash.stack.first()
+            };
+            match crashes.iter_mut().find(same) {
+                Some((_, runs)) => runs.extend(run),
+                None => crashes.push((crash, run.into_iter().collect())),
+            }
         }
         for found in &process.findings {
             let mut finding = naming.finding(process, found);
@@ -101,6 +112,7 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
         arguments: gathered.arguments,
         findings: merged,
         stuck,
+        crashes,
         runs: gathered.runs,
         processes: gathered.processes.iter().map(process).collect(),
         hidden,
@@ -116,7 +128,8 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
 pub(super) type Key = (&'static str, String, String, Option<String>);
 
 pub(super) fn key(finding: &Finding) -> Key {
-    let race = finding.problem == Problem::DataRace;
+    // Which thread closes a circle of locks is random, too.
+    let race = matches!(finding.problem, Problem::DataRace | Problem::LockOrderInversion);
     let place = |access: &WatchedAccess| match access.stack.first() {
         Some(frame) if race => frame.place(),
         Some(frame) => format!("{} {:?}", frame.place(), frame.column),
@@ -124,6 +137,10 @@ pub(super) fn key(finding: &Finding) -> Key {
         None => finding.location.address.clone(),
     };
     let (mut first, mut second) = (place(&finding.access), place(&finding.other));
+    if finding.problem == Problem::ErrnoChange {
+        // A handler interrupts whatever there is.
+        second.clear();
+    }
     if race && second < first {
         std::mem::swap(&mut first, &mut second);
     }
@@ -134,7 +151,7 @@ pub(super) fn key(finding: &Finding) -> Key {
 /// A robustness violation between two accesses of the C++ standard library, which is the library's concern.
 fn is_in_library(finding: &Finding) -> bool {
     let inside = |access: &WatchedAccess| access.stack.first().is_some_and(is_in_standard_library);
-    finding.problem != Problem::DataRace && inside(&finding.access) && inside(&finding.other)
+    finding.problem.group() == ProblemGroup::Robustness && inside(&finding.access) && inside(&finding.other)
 }
 
 /// Orders of reads do not repair a race that also occurred without reads between the two accesses.
@@ -159,7 +176,11 @@ fn process(findings: &Findings) -> WatchedProcess {
             notes::NOT_REPLAYABLE,
             "a thread waited in a call that the schedule does not know; this run may not come out the same again",
         ),
-        (notes::STACK_LOST, "some accesses were too long ago for their stacks to be known"),
+        (
+            notes::BACKGROUND,
+            "the program ended without waiting for a process that it had started; what that does later is not in this report",
+        ),
+        (notes::STACK_LOST, "some accesses were too long ago for their stacks to be known (--history remembers more)"),
     ];
     let mut said: Vec<String> = sentences
         .iter()
@@ -228,6 +249,7 @@ impl Naming<'_> {
             suggestion: Suggestion::new(problem, &access, &other, &path),
             access,
             other,
+            forgotten: found.forgotten,
             location,
             path,
             runs: Vec::new(),
@@ -254,6 +276,22 @@ impl Naming<'_> {
         Stuck { kind, seconds: found.seconds, point: found.point, threads, runs: run.into_iter().collect() }
     }
 
+    fn crash(&mut self, process: &Findings, found: &ravelin_findings::CrashRecord) -> Crash {
+        let stack = self.stack(process, &found.stack);
+        let signal = i32::try_from(found.signal).unwrap_or(0);
+        Crash {
+            signal,
+            name: signal_name(signal).map(str::to_owned),
+            // The others give the address of the instruction.
+            address: [libc::SIGSEGV, libc::SIGBUS].contains(&signal).then(|| format!("{:#x}", found.address)),
+            thread: self.thread(process, found.thread),
+            source: stack.iter().find(|frame| !frame.system).and_then(|frame| self.source(frame)),
+            stack,
+            runs: 0,
+            first_run: None,
+        }
+    }
+
     fn access(&mut self, process: &Findings, access: &ravelin_findings::AccessRecord) -> WatchedAccess {
         WatchedAccess {
             kind: access_kind(access.kind),
@@ -263,6 +301,7 @@ impl Naming<'_> {
             thread: self.thread(process, access.thread),
             stack: self.stack(process, &access.stack),
             source: None,
+            caller: None,
         }
     }
 
@@ -301,9 +340,20 @@ impl Naming<'_> {
     }
 
     fn add_sources(&mut self, finding: &mut Finding) {
-        for access in [&mut finding.access, &mut finding.other] {
+        let circle = finding.path.iter_mut().filter(|step| step.kind == PathStepKind::WhileHolding);
+        let steps = circle.flat_map(|step| [&mut step.before, &mut step.after]);
+        for access in [&mut finding.access, &mut finding.other].into_iter().chain(steps) {
             access.source = access.stack.first().and_then(|frame| self.source(frame));
+            access.caller = self.caller(&access.stack);
         }
+    }
+
+    /// The line of the program that led to a line of a library's header.
+    fn caller(&mut self, stack: &[Frame]) -> Option<CallerLine> {
+        let is_header = |frame: &Frame| frame.file.as_deref().is_some_and(is_library_header);
+        stack.first().filter(|frame| is_header(frame))?;
+        let frame = stack.iter().position(|frame| frame.file.is_some() && !is_header(frame))?;
+        Some(CallerLine { frame, source: self.source(&stack[frame])? })
     }
 
     fn source(&mut self, frame: &Frame) -> Option<String> {
@@ -328,6 +378,14 @@ fn access_kind(kind: ravelin_findings::AccessKind) -> AccessKind {
         Found::PlainRead => AccessKind::PlainRead,
         Found::PlainWrite => AccessKind::PlainWrite,
         Found::Free => AccessKind::Free,
+        Found::Lock => AccessKind::Lock,
+        Found::ReadLock => AccessKind::ReadLock,
+        Found::Unlock => AccessKind::Unlock,
+        Found::Destroy => AccessKind::Destroy,
+        Found::ThreadStart => AccessKind::ThreadStart,
+        Found::ThreadEnd => AccessKind::ThreadEnd,
+        Found::SignalHandler => AccessKind::SignalHandler,
+        Found::InterruptedCode => AccessKind::InterruptedCode,
     }
 }
 
@@ -350,7 +408,23 @@ fn problem(problem: ravelin_findings::Problem) -> Problem {
         Found::StaleRead => Problem::StaleRead,
         Found::StaleWrite => Problem::StaleWrite,
         Found::StaleUpdate => Problem::StaleUpdate,
+        Found::LockOrderInversion => Problem::LockOrderInversion,
+        Found::UnlockByAnother => Problem::UnlockByAnother,
+        Found::UnlockOfUnlocked => Problem::UnlockOfUnlocked,
+        Found::DestroyOfLocked => Problem::DestroyOfLocked,
+        Found::DoubleLock => Problem::DoubleLock,
+        Found::UseOfDestroyed => Problem::UseOfDestroyed,
+        Found::DoubleFree => Problem::DoubleFree,
+        Found::ThreadLeak => Problem::ThreadLeak,
+        Found::ErrnoChange => Problem::ErrnoChange,
     }
+}
+
+/// The words that make the runtime ignore kinds of findings.
+pub fn ignoring(ignored: &[Problem]) -> Vec<String> {
+    let number = |found: &ravelin_findings::Problem| format!("ignore={}", *found as u64);
+    let is_ignored = |found: &&ravelin_findings::Problem| ignored.contains(&problem(**found));
+    ravelin_findings::Problem::ALL.iter().filter(is_ignored).map(number).collect()
 }
 
 fn path_step_kind(kind: ravelin_findings::OrderStepKind) -> PathStepKind {
@@ -359,6 +433,7 @@ fn path_step_kind(kind: ravelin_findings::OrderStepKind) -> PathStepKind {
         OrderStepKind::ReadsFrom => PathStepKind::ReadsFrom,
         OrderStepKind::Overwrites => PathStepKind::Overwrites,
         OrderStepKind::OverwritesRead => PathStepKind::OverwritesRead,
+        OrderStepKind::WhileHolding => PathStepKind::WhileHolding,
     }
 }
 
@@ -393,7 +468,7 @@ mod tests {
         };
         let thread = WatchedThread::default();
         let (kind, order) = (AccessKind::Load, AccessOrder::Relaxed);
-        WatchedAccess { kind, failed: false, order, size: 4, thread, stack: vec![frame], source: None }
+        WatchedAccess { kind, failed: false, order, size: 4, thread, stack: vec![frame], source: None, caller: None }
     }
 
     fn finding(problem: Problem, access: WatchedAccess, other: WatchedAccess) -> Finding {
@@ -405,6 +480,7 @@ mod tests {
             spinning: false,
             access,
             other,
+            forgotten: 0,
             location,
             path: Vec::new(),
             suggestion,
@@ -482,6 +558,7 @@ mod tests {
             address: 0x108,
             access: found(3),
             other: found(4),
+            forgotten: 0,
             place: MemoryKind::Heap { start: 0x100, size: 16, thread: 0, stack: Vec::new() },
             path: vec![step(0x104), step(0x110)],
             point: 0,

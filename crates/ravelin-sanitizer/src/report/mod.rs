@@ -9,13 +9,13 @@ mod sources;
 mod stuck;
 mod suggestion;
 
-pub use collect::{Gathered, Wanted, gather};
+pub use collect::{Gathered, Wanted, gather, ignoring};
 pub use stuck::{Blocked, Stuck};
 pub use suggestion::{Segment, Strengthen, Suggestion};
 
 use crate::watch::FreshReason;
 use ravelin_answer::sanitizer::{
-    HiddenFindings, PathStepKind, Problem, StandstillKind, WatchedAccess, WatchedLocation, WatchedProcess,
+    Crash, HiddenFindings, PathStepKind, Problem, StandstillKind, WatchedAccess, WatchedLocation, WatchedProcess,
 };
 use ravelin_schedule::Schedule;
 
@@ -30,6 +30,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Why runs could not continue.
     pub stuck: Vec<Stuck>,
+    /// Crashes, with the runs in which they occurred.
+    pub crashes: Vec<(Crash, Vec<usize>)>,
     /// The runs; empty if only files were read.
     pub runs: Vec<Run>,
     /// The processes that were watched.
@@ -79,7 +81,7 @@ pub struct Run {
     pub replayable: bool,
 }
 
-/// A robustness violation or a data race.
+/// A robustness violation, a data race, or another misuse.
 #[derive(Clone, Debug)]
 pub struct Finding {
     pub problem: Problem,
@@ -91,6 +93,8 @@ pub struct Finding {
     pub access: WatchedAccess,
     /// The write that may be missed, or the earlier access of a race.
     pub other: WatchedAccess,
+    /// If the stack of `other` is forgotten: how many accesses its thread has made since, at least. Otherwise 0.
+    pub forgotten: u64,
     pub location: WatchedLocation,
     /// Why `other` comes before `access` under sequential consistency, last step first. For a race: the reads by which
     /// `access` came after `other` in this run; empty if none are known.

@@ -25,6 +25,8 @@ pub enum Suggestion {
     ReleaseAcquire(Vec<Strengthen>),
     /// A seq_cst fence in each of these segments, or seq_cst accesses at their ends.
     Fences(Vec<Segment>),
+    /// An object of the C library has to be used in another way.
+    UseCorrectly(&'static str),
     /// It is not known what orders the accesses.
     Unknown,
 }
@@ -54,6 +56,9 @@ impl Suggestion {
         other: &WatchedAccess,
         path: &[super::Step],
     ) -> Suggestion {
+        if let Some(advice) = problem.advice() {
+            return Suggestion::UseCorrectly(advice);
+        }
         if problem == Problem::DataRace {
             return for_race(access, other, path);
         }
@@ -93,6 +98,7 @@ impl Suggestion {
                 let places = listed(&segments.iter().map(each).collect::<Vec<_>>());
                 format!("put a seq_cst fence {places} where there is none, or make all these accesses seq_cst")
             }
+            Suggestion::UseCorrectly(advice) => (*advice).to_owned(),
             Suggestion::Unknown => "what orders the two accesses is no longer known: the accesses by which their threads communicate in between need release and acquire, or seq_cst fences".to_owned(),
         }
     }
@@ -194,6 +200,8 @@ fn noun(access: &WatchedAccess) -> &'static str {
         AccessKind::CompareExchange | AccessKind::BlockingCompareExchange => "compare-exchange",
         AccessKind::Wait => "wait",
         AccessKind::Free => "release of the memory",
+        // No path that orders accesses has such a step.
+        _ => "call",
     }
 }
 
@@ -217,7 +225,7 @@ mod tests {
     fn at(thread: u64, line: u32, kind: AccessKind, order: AccessOrder) -> WatchedAccess {
         let frame = Frame { file: Some("x.c".to_owned()), line: Some(line), ..Frame::default() };
         let thread = WatchedThread { number: thread, ..WatchedThread::default() };
-        WatchedAccess { kind, failed: false, order, size: 4, thread, stack: vec![frame], source: None }
+        WatchedAccess { kind, failed: false, order, size: 4, thread, stack: vec![frame], source: None, caller: None }
     }
 
     /// A step without fences.

@@ -3,7 +3,10 @@
 mod module;
 mod names;
 
-pub use names::{demangled, is_atomic_wrapper, is_part_of, is_rust_library, is_standard_header, is_standard_library};
+pub use names::{
+    demangled, is_atomic_wrapper, is_library_header, is_part_of, is_rust_library, is_standard_header,
+    is_standard_library,
+};
 
 use module::ModuleSymbols;
 use ravelin_answer::sanitizer::Frame;

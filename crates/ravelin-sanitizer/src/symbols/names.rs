@@ -48,6 +48,14 @@ pub fn is_standard_header(file: &str) -> bool {
     file.contains("/include/c++/") || file.contains("/libstdc++-v3/")
 }
 
+/// Whether a source file belongs to a library: of C++, of Rust, or one that is installed with its headers or sources.
+pub fn is_library_header(file: &str) -> bool {
+    is_standard_header(file)
+        || is_rust_library(file)
+        || file.starts_with("/usr/")
+        || file.contains("/.cargo/registry/src/")
+}
+
 /// Whether a source file belongs to Rust's standard library. Its path is the one where it was compiled, or the one in a
 /// toolchain that includes the sources.
 pub fn is_rust_library(file: &str) -> bool {
@@ -92,6 +100,21 @@ mod tests {
         assert!(is_rust_library("/home/me/.rustup/toolchains/stable/lib/rustlib/src/rust/library/alloc/src/sync.rs"));
         assert!(!is_rust_library("/home/me/library/std/src/queue.rs"));
         assert!(!is_rust_library("src/lib.rs"));
+    }
+
+    #[test]
+    fn headers_of_libraries_are_known() {
+        for header in [
+            "/usr/include/moodycamel/concurrentqueue.h",
+            "/usr/local/include/boost/atomic.hpp",
+            "/usr/include/c++/12/bits/stl_vector.h",
+            "/home/me/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/crossbeam-utils-0.8.21/src/lib.rs",
+        ] {
+            assert!(is_library_header(header), "{header}");
+        }
+        for own in ["queue.h", "/home/me/usr/include/queue.h", "src/lib.rs"] {
+            assert!(!is_library_header(own), "{own}");
+        }
     }
 
     #[test]

@@ -33,6 +33,8 @@ int main() {
           return right(), nullptr;
         },
         nullptr);
+    pthread_detach(thread);
+    pthread_detach(other);
     usleep(150000);
     exit(0);
   }
