@@ -19,6 +19,7 @@ mod blocks;
 mod chain;
 mod collect;
 mod file;
+mod instrumented;
 mod interpose;
 mod kernel;
 mod library;

@@ -10,6 +10,7 @@ const STANDARD: u32 = 1;
 const HALT: u32 = 2;
 const NO_RACES: u32 = 4;
 const NO_ROBUSTNESS: u32 = 8;
+const NO_LIBRARY_CALLS: u32 = 16;
 
 static OPTIONS: AtomicU32 = AtomicU32::new(0);
 /// The scheduling point whose finding ends the program; `u64::MAX` for none.
@@ -55,6 +56,7 @@ fn flags(words: &str) -> u32 {
                 "halt-on-first" => HALT,
                 "no-races" => NO_RACES,
                 "no-robustness" => NO_ROBUSTNESS,
+                "no-library-calls" => NO_LIBRARY_CALLS,
                 _ => 0,
             }
     })
@@ -92,6 +94,12 @@ pub fn races() -> bool {
     !has(NO_RACES)
 }
 
+/// Whether it counts what functions of the C library read and write for the program.
+#[inline(always)]
+pub fn library_calls() -> bool {
+    !has(NO_LIBRARY_CALLS)
+}
+
 /// Whether robustness violations count.
 #[inline(always)]
 pub fn robustness() -> bool {
@@ -110,6 +118,7 @@ mod tests {
             ("no-predict", STANDARD),
             (" halt-on-first  no-races\tsites ", HALT | NO_RACES),
             ("no-robustness no-robustness", NO_ROBUSTNESS),
+            ("no-library-calls", NO_LIBRARY_CALLS),
             ("no-race NO-RACES no-races=1 later", 0),
         ] {
             assert_eq!(flags(words), expected, "{words:?}");

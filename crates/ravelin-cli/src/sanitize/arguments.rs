@@ -41,6 +41,9 @@ pub struct Run {
     /// Do not look for robustness violations
     #[arg(long)]
     pub no_robustness: bool,
+    /// Ignore what functions of the C library read and write for the program (copies excepted)
+    #[arg(long)]
+    pub no_library_calls: bool,
     #[command(flatten)]
     pub report: ReportOptions,
     #[command(flatten)]

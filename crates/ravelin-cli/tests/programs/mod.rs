@@ -114,13 +114,25 @@ impl Program {
         self.settings.get(setting).into_iter().flat_map(|value| value.split_whitespace())
     }
 
+    /// Whether a build serves all cases: the program gets the name of the case as its argument.
+    pub fn is_built_once(&self) -> bool {
+        self.settings.get("arguments").is_some_and(|arguments| arguments == "the case's name")
+    }
+
+    /// Builds once and runs all cases; what is wrong with them.
+    pub fn try_all_cases(&self, compiler: &str, level: &str, folder: &Path) -> Result<(), String> {
+        let (program, only) = self.build(&[], compiler, level, folder)?;
+        let judged = self.cases.iter().map(|case| {
+            let judged = self.judge_runs(case, &program, std::slice::from_ref(&case.name), folder, only);
+            judged.map_err(|reason| format!("{}: {reason}", case.name))
+        });
+        let wrong: Vec<String> = judged.filter_map(Result::err).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n    ")) }
+    }
+
     /// Builds and runs one case; what is wrong with it.
     pub fn try_case(&self, case: &Case, compiler: &str, level: &str, folder: &Path) -> Result<(), String> {
-        let program = folder.join("program");
-        let mut command = self.compiler(compiler, level);
-        command.args(&case.flags).args(self.words("flags")).arg(&self.path).arg("-o").arg(&program);
-        command.args(self.words("libraries"));
-        finish(&mut command, Duration::from_secs(120))?;
+        let (program, only) = self.build(&case.flags, compiler, level, folder)?;
         let mut arguments: Vec<String> = self.words("arguments").map(str::to_owned).collect();
         for part in self.words("plugin") {
             let library = folder.join("plugin.so");
@@ -129,9 +141,25 @@ impl Program {
             finish(&mut command, Duration::from_secs(120))?;
             arguments.push(library.display().to_string());
         }
+        self.judge_runs(case, &program, &arguments, folder, only)
+    }
+
+    /// Builds a program. Returns its path, and what alone it is to be searched for, too.
+    fn build(
+        &self,
+        flags: &[String],
+        compiler: &str,
+        level: &str,
+        folder: &Path,
+    ) -> Result<(PathBuf, LookedFor), String> {
+        let program = folder.join("program");
+        let mut command = self.compiler(compiler, level);
+        command.args(flags).args(self.words("flags")).arg(&self.path).arg("-o").arg(&program);
+        command.args(self.words("libraries"));
+        finish(&mut command, Duration::from_secs(120))?;
         // Every case is tried at both levels, with one compiler or the other.
         let only = if level == "-O0" { LookedFor::Violations } else { LookedFor::Races };
-        self.judge_runs(case, &program, &arguments, folder, only)
+        Ok((program, only))
     }
 
     /// Judges a case, and again when only one of races and violations is looked for.

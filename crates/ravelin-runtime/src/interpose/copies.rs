@@ -8,6 +8,7 @@
 //! There, only compiled libraries call the plain functions; their synchronisation is not seen, so these calls do not
 //! count.
 
+use super::touching;
 use crate::{library, memory, this_thread};
 use libc::c_int;
 use std::arch::asm;
@@ -73,8 +74,7 @@ interpose! {
 
     fn strncpy(to: usize, from: usize, room: usize; pc) -> usize {
         if seen() {
-            // SAFETY: the caller's string ends with a zero byte or has at least `room` bytes.
-            let length = unsafe { libc::strnlen(from as *const _, room) };
+            let length = touching::strnlen(from, room);
             memory::range(from, room.min(length + 1), false, pc);
             written(to, room, pc);
         }
@@ -181,8 +181,7 @@ unsafe fn byte(address: usize) -> u8 {
 }
 
 fn length_of(string: usize) -> usize {
-    // SAFETY: the caller's string ends with a zero byte.
-    unsafe { libc::strlen(string as *const _) }
+    touching::strlen(string)
 }
 
 /// Copies from the end where the ranges overlap in such a way that it must.

@@ -16,6 +16,8 @@
 mod export;
 #[macro_use]
 mod thread_words;
+#[macro_use]
+mod formats;
 
 pub mod annotations;
 mod barrier;
@@ -38,6 +40,7 @@ mod operators;
 mod outside;
 mod polling;
 pub mod process;
+mod ranges;
 mod real;
 mod rwlock;
 mod semaphore;
@@ -45,6 +48,7 @@ pub mod signals;
 mod sleeping;
 mod table;
 mod threads;
+mod touching;
 
 /// Runs before the constructors of the program: later calls of `dlsym` could come from a signal handler.
 extern "C" fn start_up() {
