@@ -27,6 +27,10 @@ const NO: u8 = 1;
 const YES: u8 = 2;
 static RESERVING: Spin<()> = Spin::new(());
 static WATCHING: AtomicBool = AtomicBool::new(false);
+/// Whether this process was forked and has not started a thread since.
+static IS_CHILD: AtomicBool = AtomicBool::new(false);
+/// Where the file of this process and of its children is created: in an arena, or else in a directory.
+static PLACES: Spin<[Option<&[u8]>; 2]> = Spin::new([None; 2]);
 
 /// Registers the first thread, for its calls; nothing is watched yet. May run before the C library is ready.
 #[unsafe(no_mangle)]
@@ -56,7 +60,12 @@ fn prepare() {
         options::read(&String::from_utf8_lossy(words));
     }
     reserve();
-    let (arena, directory) = (variable(c"RAVELIN_ARENA"), variable(c"RAVELIN_FINDINGS"));
+    *PLACES.lock() = [variable(c"RAVELIN_ARENA"), variable(c"RAVELIN_FINDINGS")];
+    create_file();
+}
+
+fn create_file() {
+    let [arena, directory] = *PLACES.lock();
     let wanted = arena.is_some() || directory.is_some();
     if wanted && !file::create(arena, directory) {
         say("ravelin: what is found in this program cannot be recorded; the report will lack it\n");
@@ -78,6 +87,9 @@ pub fn begin_watching() {
     }
     threads::begin_first();
     prepare();
+    if IS_CHILD.swap(false, Ordering::AcqRel) {
+        begin_in_child();
+    }
     if !reserve() {
         file::note(notes::NO_ADDRESS_SPACE);
         say("ravelin: no address space for the sanitizer (is it limited by ulimit -v?); nothing is watched\n");
@@ -154,19 +166,37 @@ fn tell_progress() {
     file::set(header::TRAIL, trail);
 }
 
-/// This process is a forked child: it is not watched. Other threads of the parent may have held any of the runtime's
-/// locks, which are never released here. The remaining thread is therefore unknown to the runtime, and never enters it.
-pub fn forked() {
+/// This process is a forked child with one thread. It is watched as a new process is, from its second thread on. But if
+/// it is not `whole`, other threads of the parent may have held any of the runtime's locks, which are never released
+/// here. Then its thread is unknown to the runtime, never enters it, and nothing is watched.
+pub fn forked(whole: bool) {
     server::leave();
     schedule::switch_off();
-    threads::switch_off();
-    this_thread::set_me(std::ptr::null_mut());
     file::abandon();
+    this_thread::set_watched(false);
+    if whole && !threads::is_off() {
+        schedule::leave_place();
+        IS_CHILD.store(true, Ordering::Release);
+        WATCHING.store(false, Ordering::Release);
+    } else {
+        threads::switch_off();
+        this_thread::set_me(std::ptr::null_mut());
+    }
 }
 
-/// This process has forked a child.
-pub fn forking() {
-    file::note(notes::FORKED);
+/// A forked child is about to start its second thread. Everything that happened in the parent happens before, and most
+/// children never come here: they call `exec`.
+fn begin_in_child() {
+    file::forget_modules();
+    report::begin_again();
+    create_file();
+    threads::alone();
+    shadow::clear_all_cells();
+}
+
+/// This process has forked a child, which is watched if it is `whole`.
+pub fn forking(whole: bool) {
+    file::note(if whole { notes::FORKED } else { notes::FORKED | notes::CHILD_UNWATCHED });
     server::notice(ForkObstacle::Processes);
 }
 

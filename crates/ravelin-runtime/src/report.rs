@@ -301,6 +301,17 @@ fn place(address: usize) -> MemoryKind {
     }
 }
 
+/// Nothing is found yet: this process has another file than the one that it was copied from.
+pub fn begin_again() {
+    let mut known = KNOWN.lock();
+    known.clear();
+    for (hash, count) in HASHES.iter().zip(&COUNTS) {
+        hash.store(0, Ordering::Relaxed);
+        count.store(0, Ordering::Relaxed);
+    }
+    FREQUENT.lock().clear();
+}
+
 /// What makes two findings the same.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Key {

@@ -104,6 +104,12 @@ pub fn clear_cells(address: usize, length: usize) {
     clear(CELLS + ((address & MASK) & !7) * 4, length.div_ceil(8) * 32);
 }
 
+/// Empties all cells.
+pub fn clear_all_cells() {
+    // SAFETY: the whole array, whose content may be zeroed at any time.
+    unsafe { mapping::clear_pages(CELLS, CELLS_LENGTH) };
+}
+
 fn clear(start: usize, length: usize) {
     const LARGE: usize = 1 << 17;
     let end = start + length;
