@@ -5,6 +5,9 @@
 //! returns to. The file loaded around that address is instrumented if it names an entry of the runtime among its
 //! dynamic symbols. What is statically linked into such a file counts as instrumented.
 //!
+//! A library that uses OpenMP or implements it is a third kind: it copies and frees what belongs to several threads, in an
+//! order that only it knows.
+//!
 //! Each file is looked at once. A file that is unloaded leaves its answer to whatever is loaded in its place.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +15,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The most files whose answers are kept. More are looked at each time.
 const MOST: usize = 128;
 
-/// A loaded file: its first address, and the address after its last one. The lowest bit of the first is the answer.
+/// What kind of code a file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+enum CodeKind {
+    Plain = 0,
+    Instrumented = 1,
+    OpenMp = 2,
+}
+
+/// The bits of an address that hold a kind.
+const KIND: usize = 3;
+
+/// A loaded file: its first address, which begins a page and has the kind in its lowest bits, and the address after its
+/// last one.
 struct LoadedFile {
     start: AtomicUsize,
     end: AtomicUsize,
@@ -25,41 +41,51 @@ static TAKEN: AtomicUsize = AtomicUsize::new(0);
 /// Whether the code at an address is instrumented.
 #[inline(always)]
 pub fn contains(pc: usize) -> bool {
+    kind(pc) == CodeKind::Instrumented as usize
+}
+
+/// Whether the code at an address is not instrumented and belongs to a library with OpenMP.
+pub fn is_openmp(pc: usize) -> bool {
+    kind(pc) == CodeKind::OpenMp as usize
+}
+
+#[inline(always)]
+fn kind(pc: usize) -> usize {
     for file in &FILES {
         let end = file.end.load(Ordering::Acquire);
         if end == 0 {
             break;
         }
         let start = file.start.load(Ordering::Relaxed);
-        if (start & !1..end).contains(&pc) {
-            return start & 1 != 0;
+        if (start & !KIND..end).contains(&pc) {
+            return start & KIND;
         }
     }
-    look_up(pc)
+    look_up(pc) as usize
 }
 
 #[cold]
 #[inline(never)]
-fn look_up(pc: usize) -> bool {
+fn look_up(pc: usize) -> CodeKind {
     let mut search = Search { pc, found: None };
     // SAFETY: the callback gets the search back and is not called after this returns.
     unsafe { libc::dl_iterate_phdr(Some(look_at), (&raw mut search).cast()) };
-    let Some((start, end, is_instrumented)) = search.found else {
-        return false;
+    let Some((start, end, kind)) = search.found else {
+        return CodeKind::Plain;
     };
     let index = TAKEN.fetch_add(1, Ordering::Relaxed);
     if let Some(file) = FILES.get(index) {
-        file.start.store(start & !1 | usize::from(is_instrumented), Ordering::Relaxed);
+        file.start.store(start & !KIND | kind as usize, Ordering::Relaxed);
         file.end.store(end, Ordering::Release);
     } else {
         TAKEN.store(MOST, Ordering::Relaxed);
     }
-    is_instrumented
+    kind
 }
 
 struct Search {
     pc: usize,
-    found: Option<(usize, usize, bool)>,
+    found: Option<(usize, usize, CodeKind)>,
 }
 
 unsafe extern "C" fn look_at(info: *mut libc::dl_phdr_info, _size: usize, search: *mut libc::c_void) -> i32 {
@@ -84,18 +110,20 @@ unsafe extern "C" fn look_at(info: *mut libc::dl_phdr_info, _size: usize, search
         return 0;
     }
     // SAFETY: the dynamic section of a file that stays loaded while its code runs.
-    search.found = Some((start, end, dynamic != 0 && unsafe { names_an_entry(base, dynamic) }));
+    let kind = if dynamic == 0 { CodeKind::Plain } else { unsafe { kind_by_names(base, dynamic) } };
+    search.found = Some((start, end, kind));
     1
 }
 
-/// Whether the names of a file's dynamic symbols contain one of the runtime.
+/// The kind of a file by the names of its dynamic symbols.
 ///
 /// # Safety
 /// `dynamic` is the address of the dynamic section of a file loaded at `base`.
-unsafe fn names_an_entry(base: usize, dynamic: usize) -> bool {
+unsafe fn kind_by_names(base: usize, dynamic: usize) -> CodeKind {
     const STRINGS: usize = 5;
     const STRINGS_LENGTH: usize = 10;
     const ENTRY: u64 = u64::from_ne_bytes(*b"__tsan_f");
+    const REGIONS: [u64; 2] = [u64::from_ne_bytes(*b"GOMP_par"), u64::from_ne_bytes(*b"__kmpc_f")];
     let (mut strings, mut length, mut at) = (0, 0, dynamic as *const [usize; 2]);
     loop {
         // SAFETY: the section ends with an entry whose tag is 0.
@@ -109,10 +137,21 @@ unsafe fn names_an_entry(base: usize, dynamic: usize) -> bool {
         // SAFETY: this was not the last entry.
         at = unsafe { at.add(1) };
     }
+    let mut kind = CodeKind::Plain;
+    if strings == 0 {
+        return kind;
+    }
     // Words are compared one by one: library functions for this are themselves watched.
-    // SAFETY: the table has that many bytes.
-    strings != 0
-        && (0..length.saturating_sub(7)).any(|at| unsafe { ((strings + at) as *const u64).read_unaligned() } == ENTRY)
+    for at in 0..length.saturating_sub(7) {
+        // SAFETY: the table has that many bytes.
+        let word = unsafe { ((strings + at) as *const u64).read_unaligned() };
+        if word == ENTRY {
+            return CodeKind::Instrumented;
+        } else if word == REGIONS[0] || word == REGIONS[1] {
+            kind = CodeKind::OpenMp;
+        }
+    }
+    kind
 }
 
 #[cfg(test)]
@@ -136,13 +175,13 @@ mod tests {
 
     #[test]
     fn a_file_that_names_an_entry_is_instrumented() {
-        let text = *b"\0strlen\0__tsan_func_entry\0";
+        let text = *b"\0strlen\0GOMP_parallel\0__tsan_func_entry\0";
         let dynamic = [[5, text.as_ptr() as usize], [10, text.len()], [0, 0]];
         // SAFETY: a section as the function expects it; the text is not moved.
         unsafe {
-            assert!(names_an_entry(0, dynamic.as_ptr() as usize));
+            assert_eq!(kind_by_names(0, dynamic.as_ptr() as usize), CodeKind::Instrumented);
             let shorter = [[10, text.len() - 14], [5, text.as_ptr() as usize], [0, 0]];
-            assert!(!names_an_entry(0, shorter.as_ptr() as usize));
+            assert_eq!(kind_by_names(0, shorter.as_ptr() as usize), CodeKind::OpenMp);
         }
     }
 }

@@ -67,6 +67,16 @@ pub fn freed(address: usize, pc: usize) {
     race::remember_free(inside.thread(), address, size, size.min(COMPARED), pc);
 }
 
+/// A block of the heap is freed by a library that knows when: nothing is compared, and it is forgotten.
+pub fn vanishes(address: usize) {
+    if let Some(size) = usable(address)
+        && let Some(_inside) = this_thread::enter_unwatched()
+    {
+        blocks::remove(address);
+        forget_inside(address, size);
+    }
+}
+
 /// Memory is unmapped or new (munmap, mmap, a thread's stack): its clocks are forgotten.
 pub fn forget(address: usize, length: usize) {
     if let Some(_inside) = this_thread::enter_even_hidden() {

@@ -5,9 +5,9 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Mutex;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 /// A program, as its first lines describe it.
@@ -107,7 +107,9 @@ impl Program {
     }
 
     pub fn takes(&self, compiler: &str) -> bool {
-        self.settings.get("compilers").is_none_or(|only| only.split_whitespace().any(|name| name == compiler))
+        let wanted =
+            self.settings.get("compilers").is_none_or(|only| only.split_whitespace().any(|name| name == compiler));
+        wanted && (!self.words("flags").any(|flag| flag == "-fopenmp") || has_openmp(compiler))
     }
 
     fn words(&self, setting: &str) -> impl Iterator<Item = &str> {
@@ -378,6 +380,21 @@ pub fn findings(report: &Value) -> Option<&Vec<Value>> {
 /// The compilers on this machine.
 pub fn compilers() -> Vec<&'static str> {
     crate::workshop::compilers().into_iter().map(|(c, _)| c).collect()
+}
+
+/// Whether a compiler's library for OpenMP is there. gcc brings its own.
+fn has_openmp(compiler: &str) -> bool {
+    static OF_CLANG: OnceLock<bool> = OnceLock::new();
+    compiler == "gcc"
+        || *OF_CLANG.get_or_init(|| {
+            let mut command = Command::new(real_name(compiler, false));
+            command.args(["-fopenmp", "-include", "omp.h", "-fsyntax-only", "-x", "c", "/dev/null"]);
+            let found = command.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+            if !found {
+                ravelin_testing::skip("OpenMP of clang is not installed (apt-get install libomp-dev)");
+            }
+            found
+        })
 }
 
 fn real_name(compiler: &str, cpp: bool) -> &'static str {

@@ -6,8 +6,8 @@
 //! `dlsym`, which finds the next definitions, may allocate. Until they are found, memory comes from a small buffer, and
 //! `free` recognises it. Everything is done in `open`: a call before the process's start-up opens the heap itself.
 
-use super::{operators, touching};
-use crate::{memory, options};
+use super::{openmp, operators, touching};
+use crate::{instrumented, memory, options};
 use libc::{c_int, c_void};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -51,7 +51,11 @@ interpose! {
         if block == 0 || is_early(block) || !open() {
             return;
         }
-        memory::freed(block, pc);
+        if openmp::is_on() && instrumented::is_openmp(pc) {
+            memory::vanishes(block);
+        } else {
+            memory::freed(block, pc);
+        }
         real(block);
     }
 

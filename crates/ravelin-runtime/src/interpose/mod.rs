@@ -36,6 +36,8 @@ mod jumps;
 mod mappings;
 mod mutex;
 mod once;
+pub mod openmp;
+mod openmp_tool;
 mod operators;
 mod outside;
 mod polling;
