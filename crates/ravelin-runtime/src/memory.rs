@@ -30,7 +30,7 @@ pub fn allocated(address: usize, size: usize, usable: usize, pc: usize) {
         block.thread = thread.number as u32;
     }
     // What its memory was freed as before is over. This comes before anybody can use the block.
-    if options::races() && process::is_watching() {
+    if options::freed_memory() && process::is_watching() {
         shadow::clear_cells(address, usable);
     }
     blocks::insert(block);

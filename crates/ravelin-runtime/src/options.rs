@@ -11,6 +11,7 @@ const HALT: u32 = 2;
 const NO_RACES: u32 = 4;
 const NO_ROBUSTNESS: u32 = 8;
 const NO_LIBRARY_CALLS: u32 = 16;
+const NO_FREED_MEMORY: u32 = 32;
 
 static OPTIONS: AtomicU32 = AtomicU32::new(0);
 /// The scheduling point whose finding ends the program; `u64::MAX` for none.
@@ -57,6 +58,7 @@ fn flags(words: &str) -> u32 {
                 "no-races" => NO_RACES,
                 "no-robustness" => NO_ROBUSTNESS,
                 "no-library-calls" => NO_LIBRARY_CALLS,
+                "no-freed-memory" => NO_FREED_MEMORY,
                 _ => 0,
             }
     })
@@ -100,6 +102,12 @@ pub fn library_calls() -> bool {
     !has(NO_LIBRARY_CALLS)
 }
 
+/// Whether freeing memory counts as a write to it.
+#[inline(always)]
+pub fn freed_memory() -> bool {
+    OPTIONS.load(Ordering::Relaxed) & (NO_RACES | NO_FREED_MEMORY) == 0
+}
+
 /// Whether robustness violations count.
 #[inline(always)]
 pub fn robustness() -> bool {
@@ -118,7 +126,7 @@ mod tests {
             ("no-predict", STANDARD),
             (" halt-on-first  no-races\tsites ", HALT | NO_RACES),
             ("no-robustness no-robustness", NO_ROBUSTNESS),
-            ("no-library-calls", NO_LIBRARY_CALLS),
+            ("no-library-calls no-freed-memory", NO_LIBRARY_CALLS | NO_FREED_MEMORY),
             ("no-race NO-RACES no-races=1 later", 0),
         ] {
             assert_eq!(flags(words), expected, "{words:?}");

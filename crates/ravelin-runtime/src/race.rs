@@ -155,7 +155,7 @@ struct WordPart {
 
 /// Memory is freed: reports races with accesses that do not happen before, and remembers nothing.
 pub fn check_free(thread: &mut WatchedThread, address: usize, length: usize, pc: usize) {
-    if !options::races() {
+    if !options::freed_memory() {
         return;
     }
     let mine = thread.stamp | BYTES | WRITE | FREE;
@@ -170,7 +170,7 @@ pub fn check_free(thread: &mut WatchedThread, address: usize, length: usize, pc:
 
 /// The first `marked` bytes of a block of `size` bytes, about which nothing else is known any more, were freed.
 pub fn remember_free(thread: &mut WatchedThread, address: usize, size: usize, marked: usize, pc: usize) {
-    if !options::races() || thread.ignored[WRITE as usize] > 0 {
+    if !options::freed_memory() || thread.ignored[WRITE as usize] > 0 {
         return;
     }
     thread.trace.access_range(pc, address, size, true, thread.calls());

@@ -1,11 +1,11 @@
 //! Findings that a user does not want to see, listed in a file.
 //!
-//! A line is `race:PATTERN`, `robust:PATTERN` or `any:PATTERN`; `#` begins a comment. A pattern is compared with the
+//! A line is `race:PATTERN`, `free:PATTERN`, `robust:PATTERN` or `any:PATTERN`; `#` begins a comment. A pattern is compared with the
 //! functions and source files of both stacks and with the location's name; `*` matches anything. A file also matches by
 //! any suffix of its path that begins after a `/`.
 
 use crate::report::Finding;
-use ravelin_answer::sanitizer::Problem;
+use ravelin_answer::sanitizer::{AccessKind, Problem};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SuppressionScope {
     Race,
+    /// Races with freeing the memory.
+    Free,
     Robustness,
     Any,
 }
@@ -37,7 +39,9 @@ pub struct Suppressions {
 pub enum WrongSuppressions {
     #[error("{}: the suppressions cannot be read", .0.display())]
     Unreadable(PathBuf, #[source] std::io::Error),
-    #[error("{file}:{line}: `{text}` is not a suppression; expected race:PATTERN, robust:PATTERN or any:PATTERN")]
+    #[error(
+        "{file}:{line}: `{text}` is not a suppression; expected race:PATTERN, free:PATTERN, robust:PATTERN or any:PATTERN"
+    )]
     Line { file: String, line: usize, text: String },
 }
 
@@ -58,6 +62,7 @@ impl Suppressions {
             let parts = line.split_once(':').and_then(|(about, pattern)| {
                 let about = match about.trim() {
                     "race" => SuppressionScope::Race,
+                    "free" => SuppressionScope::Free,
                     "robust" => SuppressionScope::Robustness,
                     "any" => SuppressionScope::Any,
                     _ => return None,
@@ -92,6 +97,9 @@ impl Suppression {
         let about = match self.about {
             SuppressionScope::Any => true,
             SuppressionScope::Race => race,
+            SuppressionScope::Free => {
+                [&finding.access, &finding.other].iter().any(|access| access.kind == AccessKind::Free)
+            }
             SuppressionScope::Robustness => !race,
         };
         let frames = || finding.access.stack.iter().chain(&finding.other.stack);

@@ -13,6 +13,7 @@ static void *busy(void *number) {
   for (int i = 0;; i++) {
     unlocked[(long)number]++;
     free(malloc(i % 100));
+    sched_yield();
   }
 }
 

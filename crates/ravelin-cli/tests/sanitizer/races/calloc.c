@@ -1,5 +1,6 @@
 // A block whose zeroes, and nothing else, are published without any order: the reader may see what was there before.
 // case published-relaxed: race zeroed read
+// case not-wanted | --no-library-calls: none
 // case array -DSIZE=5000: race zeroed read
 #include <stdatomic.h>
 #include "../turns.h"

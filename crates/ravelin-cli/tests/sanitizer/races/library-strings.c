@@ -2,6 +2,7 @@
 // arguments: the case's name
 // flags: -fno-builtin
 // case strlen: race w strlen
+// case strlen | --no-library-calls: none
 // case strnlen: race w strnlen
 // case strchr: race w strchr
 // case strrchr: race w strrchr

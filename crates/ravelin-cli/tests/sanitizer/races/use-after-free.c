@@ -1,6 +1,7 @@
 // A thread uses a block that another frees without any order between them, before or after.
 // case used-before -DBEFORE: race use free
 // case used-after: race use free/1000
+// case not-wanted | --no-freed-memory: none
 // case moved -DMOVED: race use free/1000
 // flags: -O1
 #include "../turns.h"
