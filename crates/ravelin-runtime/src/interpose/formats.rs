@@ -84,7 +84,7 @@ macro_rules! pass_list {
 /// The list of arguments of the x86-64 ABI.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct ArgumentList {
+pub struct ArgumentList {
     /// How many bytes of the saved registers for integers, and for floating-point numbers, are used.
     integers: u32,
     floats: u32,
@@ -98,7 +98,7 @@ impl ArgumentList {
     ///
     /// # Safety
     /// There is one.
-    unsafe fn integer(&mut self) -> usize {
+    pub unsafe fn integer(&mut self) -> usize {
         let at = if self.integers < 48 {
             self.integers += 8;
             self.registers + self.integers as usize - 8
@@ -108,6 +108,12 @@ impl ArgumentList {
         };
         // SAFETY: the caller says that there is such an argument.
         unsafe { (at as *const usize).read() }
+    }
+
+    /// Up to six arguments, as the functions that take a list are given them.
+    #[cfg(test)]
+    pub fn in_registers(registers: &[usize; 6]) -> ArgumentList {
+        ArgumentList { integers: 0, floats: 48, stack: 0, registers: registers.as_ptr() as usize }
     }
 
     /// Skips a floating-point number.
@@ -142,7 +148,8 @@ unsafe fn for_each_string(format: usize, mut list: ArgumentList, mut work: impl 
     // SAFETY: the format is read up to its end only.
     let byte = |at: usize| unsafe { (at as *const u8).read_volatile() };
     let mut at = format;
-    // SAFETY: below, the list has an argument for each conversion, `*` included.
+    // SAFETY: the list has an argument for each conversion, `*` included.
+    let next = |list: &mut ArgumentList| unsafe { list.integer() };
     loop {
         match byte(at) {
             0 => return,
@@ -158,11 +165,11 @@ unsafe fn for_each_string(format: usize, mut list: ArgumentList, mut work: impl 
             match byte(at) {
                 // Also numbered arguments, which are not in the order of the list.
                 0 | b'$' => return,
-                b'*' => _ = unsafe { list.integer() },
+                b'*' => _ = next(&mut list),
                 b'.' if byte(at + 1) == b'*' => {
                     at += 1;
                     // A negative precision is none.
-                    most = usize::try_from(unsafe { list.integer() } as i32).unwrap_or(usize::MAX);
+                    most = usize::try_from(next(&mut list) as i32).unwrap_or(usize::MAX);
                 }
                 b'.' => {
                     most = 0;
@@ -179,10 +186,10 @@ unsafe fn for_each_string(format: usize, mut list: ArgumentList, mut work: impl 
             at += 1;
         }
         match byte(at) {
-            b'd' | b'i' | b'o' | b'u' | b'x' | b'X' | b'c' | b'C' | b'p' | b'n' | b'S' => _ = unsafe { list.integer() },
+            b'd' | b'i' | b'o' | b'u' | b'x' | b'X' | b'c' | b'C' | b'p' | b'n' | b'S' => _ = next(&mut list),
             b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' => list.skip_float(is_long_double),
             b's' => {
-                let text = unsafe { list.integer() };
+                let text = next(&mut list);
                 if text != 0 && !is_wide {
                     work(text, most);
                 }

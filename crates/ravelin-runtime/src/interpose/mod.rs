@@ -45,6 +45,7 @@ pub mod process;
 mod ranges;
 mod real;
 mod rwlock;
+mod scanning;
 mod semaphore;
 pub mod signals;
 mod sleeping;

@@ -147,16 +147,13 @@ const NO_GROUP: usize = 1 << 11;
 
 interpose! {
     fn GOMP_task(
-        function: usize, data: usize, copy: usize, size: c_long, alignment: c_long, now: bool, flags: c_uint,
+        function: usize, data: usize, copy: usize, size: c_long, alignment: c_long, deferred: bool, flags: c_uint,
         depend: usize, priority: c_int, event: usize
     ) {
         prepare(&REAL);
         let kind = if flags as usize & DEPENDS != 0 { PartKind::DependentTask } else { PartKind::Task };
         sync::release_join(CREATED);
-        real(stand_in(function, kind), data, copy, size, alignment, now, flags, depend, priority, event);
-        if kind == PartKind::DependentTask && !now {
-            sync::acquire_assumed(DEPENDENT);
-        }
+        real(stand_in(function, kind), data, copy, size, alignment, deferred, flags, depend, priority, event);
     }
 
     fn GOMP_taskloop(

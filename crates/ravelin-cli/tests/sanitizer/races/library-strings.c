@@ -21,6 +21,8 @@
 // case snprintf: race w snprintf
 // case sprintf: race w sprintf
 // case snprintf-argument: race w snprintf-argument
+// case sscanf: race w sscanf/8
+// case sscanf-text: race w sscanf-text
 // case localtime_r: race w localtime_r
 // case getcwd: race w getcwd
 #define _GNU_SOURCE
@@ -64,6 +66,8 @@ static void user(void) {
   CASE("snprintf", snprintf(text, 100, "%s", "123456")) //@snprintf
   CASE("sprintf", sprintf(text, "%d", 123456)) //@sprintf
   CASE("snprintf-argument", snprintf(other, 100, "%d %f %s", 1, 2.5, text)) //@snprintf-argument
+  CASE("sscanf", sscanf("1 2", "%*d%ld", (long *)text)) //@sscanf
+  CASE("sscanf-text", sscanf(text, "%ld", (long *)other)) //@sscanf-text
   CASE("localtime_r", localtime_r(&now, (struct tm *)text)) //@localtime_r
   CASE("getcwd", if (!getcwd(text, sizeof text)) abort()) //@getcwd
   abort();
