@@ -66,7 +66,7 @@ static void user(void) {
   CASE("snprintf", snprintf(text, 100, "%s", "123456")) //@snprintf
   CASE("sprintf", sprintf(text, "%d", 123456)) //@sprintf
   CASE("snprintf-argument", snprintf(other, 100, "%d %f %s", 1, 2.5, text)) //@snprintf-argument
-  CASE("sscanf", sscanf("1 2", "%*d%ld", (long *)text)) //@sscanf
+  CASE("sscanf", sscanf("1 2 3", "%*d%ld%ld", (long *)text, (long *)text + 1)) //@sscanf
   CASE("sscanf-text", sscanf(text, "%ld", (long *)other)) //@sscanf-text
   CASE("localtime_r", localtime_r(&now, (struct tm *)text)) //@localtime_r
   CASE("getcwd", if (!getcwd(text, sizeof text)) abort()) //@getcwd
