@@ -21,7 +21,7 @@ pub const CREATED: usize = OBJECTS + 16;
 pub const DEPENDENT: usize = OBJECTS + 24;
 const UNNAMED: usize = OBJECTS + 32;
 const ATOMIC: usize = OBJECTS + 40;
-const ORDERED: usize = OBJECTS + 48;
+pub const ORDERED: usize = OBJECTS + 48;
 const COPIED: usize = OBJECTS + 56;
 
 static IS_ON: AtomicBool = AtomicBool::new(false);

@@ -3,10 +3,13 @@
 //!
 //! A program that brings its own tool keeps it, and its synchronisation is not seen then.
 //!
+//! Of a lock it reports the end too late: another thread may have it already. Critical sections and the like are therefore
+//! interposed, as are locks, which have the same names in both libraries.
+//!
 //! The library combines the results of a reduction by functions of the program, while the threads wait for each other
 //! in a way that is not reported. These accesses are not watched. It uses the memory of tasks again by itself.
 
-use super::openmp::{self, CREATED, DEPENDENT, ENDED, FORKED};
+use super::openmp::{self, CREATED, DEPENDENT, ENDED, FORKED, ORDERED};
 use crate::{memory, sync, this_thread};
 use libc::{c_char, c_int, c_long, c_uint};
 
@@ -38,6 +41,68 @@ interpose! {
         task
     }
 
+    fn __kmpc_critical(place: usize, thread: c_int, lock: usize) {
+        real(place, thread, lock);
+        sync::acquire(lock);
+    }
+
+    fn __kmpc_critical_with_hint(place: usize, thread: c_int, lock: usize, hint: c_uint) {
+        real(place, thread, lock, hint);
+        sync::acquire(lock);
+    }
+
+    fn __kmpc_end_critical(place: usize, thread: c_int, lock: usize) {
+        sync::release(lock);
+        real(place, thread, lock);
+    }
+
+    /// If the threads combine their results one after the other, they do so between this call and the next.
+    fn __kmpc_reduce(
+        place: usize, thread: c_int, count: c_int, size: usize, data: usize, function: usize, lock: usize
+    ) -> c_int {
+        let way = real(place, thread, count, size, data, function, lock);
+        sync::acquire(lock);
+        way
+    }
+
+    fn __kmpc_reduce_nowait(
+        place: usize, thread: c_int, count: c_int, size: usize, data: usize, function: usize, lock: usize
+    ) -> c_int {
+        let way = real(place, thread, count, size, data, function, lock);
+        sync::acquire(lock);
+        way
+    }
+
+    fn __kmpc_end_reduce(place: usize, thread: c_int, lock: usize) {
+        sync::release_join(lock);
+        real(place, thread, lock);
+    }
+
+    fn __kmpc_end_reduce_nowait(place: usize, thread: c_int, lock: usize) {
+        sync::release_join(lock);
+        real(place, thread, lock);
+    }
+
+    fn __kmpc_ordered(place: usize, thread: c_int) {
+        real(place, thread);
+        sync::acquire_assumed(ORDERED);
+    }
+
+    fn __kmpc_end_ordered(place: usize, thread: c_int) {
+        sync::release_join(ORDERED);
+        real(place, thread);
+    }
+
+    fn __kmpc_doacross_wait(place: usize, thread: c_int, indices: usize) {
+        real(place, thread, indices);
+        sync::acquire_assumed(ORDERED);
+    }
+
+    fn __kmpc_doacross_post(place: usize, thread: c_int, indices: usize) {
+        sync::release_join(ORDERED);
+        real(place, thread, indices);
+    }
+
     fn __kmpc_taskloop(
         place: usize, thread: c_int, task: usize, condition: c_int, low: usize, high: usize, step: c_long,
         nogroup: c_int, schedule: c_int, size: u64, copy: usize
@@ -59,9 +124,7 @@ unsafe extern "C" fn initialize(find: FindFunction, _device: c_int, _data: usize
         (5, task_create as *const () as usize),
         (6, task_schedule as *const () as usize),
         (7, implicit_task as *const () as usize),
-        (17, mutex_released as *const () as usize),
         (23, sync_region as *const () as usize),
-        (27, mutex_acquired as *const () as usize),
         (31, reduction as *const () as usize),
     ] {
         // SAFETY: the callbacks have the types that the standard defines for these events.
@@ -125,15 +188,6 @@ extern "C" fn task_schedule(prior: *const u64, status: c_int, next: *const u64) 
     if depends(next) {
         sync::acquire_assumed(DEPENDENT);
     }
-}
-
-extern "C" fn mutex_acquired(_kind: c_int, lock: usize) {
-    sync::acquire(lock);
-}
-
-extern "C" fn mutex_released(_kind: c_int, lock: usize) {
-    // The lock is open already: another thread may have acquired it, and what it released must stay.
-    sync::release_join(lock);
 }
 
 extern "C" fn reduction(_kind: c_int, endpoint: c_int) {
