@@ -74,8 +74,10 @@ pub mod header {
 
 /// What a user should know besides the findings.
 pub mod notes {
-    /// The program forked; the child was not watched.
+    /// The program forked.
     pub const FORKED: u64 = 1;
+    /// A child of the program could not be watched.
+    pub const CHILD_UNWATCHED: u64 = 1 << 20;
     /// So many threads were never joined that their numbers ran out; later threads were not watched.
     pub const OUT_OF_THREADS: u64 = 2;
     /// No memory was left for the runtime; what came after was not watched.

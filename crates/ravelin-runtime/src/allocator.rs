@@ -188,6 +188,21 @@ impl Stock {
     }
 }
 
+/// No other thread is in the middle of a change until [`unlock`]: the process is about to be copied.
+pub fn lock() {
+    STOCK.iter().for_each(Spin::close);
+    CHUNKS.close();
+}
+
+/// See [`lock`].
+pub fn unlock() {
+    // SAFETY: `lock` has closed all of them.
+    unsafe {
+        CHUNKS.open();
+        STOCK.iter().for_each(|stock| stock.open());
+    }
+}
+
 /// How many blocks of a class move at a time.
 fn batch(class: usize) -> usize {
     (BATCH / size_of_class(class)).clamp(1, BATCH_BLOCKS)

@@ -34,7 +34,20 @@ struct Slot {
 
 static ARRAY: AtomicPtr<Slot> = AtomicPtr::new(std::ptr::null_mut());
 static USED: AtomicU32 = AtomicU32::new(1);
-static FREE: Spin<u32> = Spin::new(0);
+static FREE: Spin<FreeSlots> = Spin::new(FreeSlots { first: 0, freed: [NO_BLOCK; FREED], next: 0 });
+const NO_BLOCK: HeapBlock = HeapBlock { start: 0, size: 0, usable: 0, calls: [0; CALLS], thread: 0 };
+
+/// Of how many blocks that were freed last it is remembered where they were allocated.
+const FREED: usize = 1 << 10;
+
+/// What is known about blocks that do not exist.
+struct FreeSlots {
+    /// The first slot that can be used again; 0 if there is none.
+    first: u32,
+    freed: [HeapBlock; FREED],
+    /// Where the next one is put.
+    next: usize,
+}
 
 /// Reserves the array, and returns whether that was possible.
 pub fn reserve() -> bool {
@@ -52,10 +65,10 @@ fn slot(number: u32) -> *mut Slot {
 pub fn insert(block: HeapBlock) {
     let number = {
         let mut free = FREE.lock();
-        if *free != 0 {
-            let number = *free;
+        if free.first != 0 {
+            let number = free.first;
             // SAFETY: the slot is in the list of free ones, which is locked.
-            *free = unsafe { (*slot(number)).next };
+            free.first = unsafe { (*slot(number)).next };
             number
         } else {
             USED.fetch_add(1, Ordering::Relaxed)
@@ -85,9 +98,34 @@ pub fn remove(start: usize) {
     if number != 0 {
         let mut free = FREE.lock();
         // SAFETY: no lookup finds the slot any more.
-        unsafe { (*slot(number)).next = *free };
-        *free = number;
+        let block = unsafe {
+            (*slot(number)).next = free.first;
+            (*slot(number)).block
+        };
+        free.first = number;
+        let next = free.next;
+        free.freed[next] = block;
+        free.next = (next + 1) % FREED;
     }
+}
+
+/// The block that an address lay in and that was freed last, if that was not long ago.
+pub fn freed(address: usize) -> Option<HeapBlock> {
+    let free = FREE.lock();
+    let (newer, older) = free.freed.split_at(free.next);
+    let mut latest_first = newer.iter().rev().chain(older.iter().rev());
+    latest_first.find(|block| (block.start..block.start + block.usable).contains(&address)).copied()
+}
+
+/// No other thread is in the middle of a change until [`unlock`]: the process is about to be copied.
+pub fn lock() {
+    FREE.close();
+}
+
+/// See [`lock`].
+pub fn unlock() {
+    // SAFETY: `lock` has closed it.
+    unsafe { FREE.open() };
 }
 
 /// The block an address lies in.

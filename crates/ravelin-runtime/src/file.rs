@@ -76,6 +76,11 @@ pub fn abandon() {
     WORDS_AT.store(std::ptr::null_mut(), Ordering::Release);
 }
 
+/// This process is a forked child whose file, which is about to be created, has no modules.
+pub fn forget_modules() {
+    MODULES.lock().clear();
+}
+
 fn word(index: usize) -> Option<&'static AtomicU64> {
     let words = WORDS_AT.load(Ordering::Acquire);
     // SAFETY: the mapping has `WORDS` words and stays.

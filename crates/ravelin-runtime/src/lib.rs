@@ -24,6 +24,7 @@ mod collect;
 mod file;
 mod frees;
 mod held;
+mod instrumented;
 mod interpose;
 mod kernel;
 mod library;

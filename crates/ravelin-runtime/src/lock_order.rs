@@ -141,6 +141,12 @@ pub fn waits(thread: &mut WatchedThread, lock: usize, mode: LockMode, pc: usize)
     }
 }
 
+/// In a forked child nothing of this is known: threads of the parent hold no locks here.
+pub fn begin_again() {
+    *GRAPH.lock() = LockGraph { edges: BTreeMap::new(), count: 0 };
+    GENERATION.fetch_add(1, Ordering::Relaxed);
+}
+
 /// The lock at this address does not exist any more.
 pub fn forget(lock: usize) {
     let mut graph = GRAPH.lock();

@@ -2,6 +2,7 @@
 
 use crate::blocks::{self, CALLS, HeapBlock};
 use crate::frees;
+use crate::options;
 use crate::process;
 use crate::race;
 use crate::records;
@@ -9,7 +10,7 @@ use crate::shadow;
 use crate::this_thread;
 use crate::threads;
 
-/// At most this many bytes of a block are compared with earlier accesses when it is freed.
+/// At most this many bytes of a block are compared with earlier accesses when it is freed, and with later ones.
 const COMPARED: usize = 1024;
 
 /// A call that returns to `pc` has allocated a block of the heap. The program may use `usable` bytes of it.
@@ -29,6 +30,10 @@ pub fn allocated(address: usize, size: usize, usable: usize, pc: usize) {
         }
         block.thread = thread.number as u32;
     }
+    // What its memory was freed as before is over. This comes before anybody can use the block.
+    if options::freed_memory() && process::is_watching() {
+        shadow::clear_cells(address, usable);
+    }
     blocks::insert(block);
 }
 
@@ -37,8 +42,9 @@ pub fn usable(address: usize) -> Option<usize> {
     if address == 0 || !process::reserve() { None } else { blocks::usable(address) }
 }
 
-/// A call that returns to `pc` is about to free a block of the heap: its clocks are forgotten. An address that is not a
-/// block was freed before, or is ignored; the C library will report it.
+/// A call that returns to `pc` is about to free a block of the heap: its clocks are forgotten. That it was freed is
+/// remembered until its memory is handed out again, mapped or used as a stack. An address that is not a block was freed
+/// before, or is ignored; the C library will report it.
 pub fn freed(address: usize, pc: usize) {
     let Some(size) = usable(address) else {
         frees::again(address, pc);
@@ -61,6 +67,17 @@ pub fn freed(address: usize, pc: usize) {
     race::check_free(inside.thread(), address, size.min(COMPARED), pc);
     blocks::remove(address);
     forget_inside(address, size);
+    race::remember_free(inside.thread(), address, size, size.min(COMPARED), pc);
+}
+
+/// A block of the heap is freed by a library that knows when: nothing is compared, and it is forgotten.
+pub fn vanishes(address: usize) {
+    if let Some(size) = usable(address)
+        && let Some(_inside) = this_thread::enter_unwatched()
+    {
+        blocks::remove(address);
+        forget_inside(address, size);
+    }
 }
 
 /// Memory is unmapped or new (munmap, mmap, a thread's stack): its clocks are forgotten.
@@ -87,6 +104,7 @@ mod tests {
     use crate::shadow::tests::unused;
     use crate::threads::tests::watched;
     use ravelin_clocks::race::list::AccessList;
+    use ravelin_clocks::race::slot::FREE;
     use std::sync::atomic::Ordering;
 
     fn has_cell(address: usize) -> bool {
@@ -133,7 +151,11 @@ mod tests {
             assert!(has_cell(address) && has_cell(address + 40) && has_record(address + 8));
             freed(address, 15);
             assert_eq!(usable(address), None);
-            assert!(!has_cell(address) && !has_cell(address + 40) && !has_record(address + 8));
+            let slots = |at| shadow::cell(at).iter().map(|slot| slot.load(Ordering::Relaxed)).collect::<Vec<_>>();
+            for at in [address, address + 40] {
+                assert!(matches!(slots(at)[..], [freed, 0, 0, 0] if freed & FREE != 0), "only that it was freed");
+            }
+            assert!(!has_cell(address + 48) && !has_record(address + 8));
         });
     }
 

@@ -11,6 +11,8 @@ const STANDARD: u32 = 1;
 const HALT: u32 = 2;
 const NO_RACES: u32 = 4;
 const NO_ROBUSTNESS: u32 = 8;
+const NO_LIBRARY_CALLS: u32 = 16;
+const NO_FREED_MEMORY: u32 = 32;
 
 static OPTIONS: AtomicU32 = AtomicU32::new(0);
 /// The problems that do not count, a bit for each.
@@ -62,6 +64,8 @@ fn flags(words: &str) -> u32 {
                 "halt-on-first" => HALT,
                 "no-races" => NO_RACES,
                 "no-robustness" => NO_ROBUSTNESS,
+                "no-library-calls" => NO_LIBRARY_CALLS,
+                "no-freed-memory" => NO_FREED_MEMORY,
                 _ => 0,
             }
     })
@@ -105,6 +109,18 @@ pub fn races() -> bool {
     !has(NO_RACES)
 }
 
+/// Whether it counts what functions of the C library read and write for the program.
+#[inline(always)]
+pub fn library_calls() -> bool {
+    !has(NO_LIBRARY_CALLS)
+}
+
+/// Whether freeing memory counts as a write to it.
+#[inline(always)]
+pub fn freed_memory() -> bool {
+    OPTIONS.load(Ordering::Relaxed) & (NO_RACES | NO_FREED_MEMORY) == 0
+}
+
 /// Whether robustness violations count.
 #[inline(always)]
 pub fn robustness() -> bool {
@@ -128,6 +144,7 @@ mod tests {
             ("no-predict", STANDARD),
             (" halt-on-first  no-races\tsites ", HALT | NO_RACES),
             ("no-robustness no-robustness", NO_ROBUSTNESS),
+            ("no-library-calls no-freed-memory", NO_LIBRARY_CALLS | NO_FREED_MEMORY),
             ("no-race NO-RACES no-races=1 later", 0),
         ] {
             assert_eq!(flags(words), expected, "{words:?}");

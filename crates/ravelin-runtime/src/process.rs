@@ -4,6 +4,7 @@ use crate::blocks;
 use crate::collect;
 use crate::file;
 use crate::kernel;
+use crate::lock_order;
 use crate::options;
 use crate::records;
 use crate::repair;
@@ -30,6 +31,10 @@ static WATCHING: AtomicBool = AtomicBool::new(false);
 static HAS_FORKED: AtomicBool = AtomicBool::new(false);
 /// Whether the program was not started by `ravelin run`.
 static STARTED_ALONE: AtomicBool = AtomicBool::new(false);
+/// Whether this process was forked and has not started a thread since.
+static IS_CHILD: AtomicBool = AtomicBool::new(false);
+/// Where the file of this process and of its children is created: in an arena, or else in a directory.
+static PLACES: Spin<[Option<&[u8]>; 2]> = Spin::new([None; 2]);
 
 /// Registers the first thread, for its calls; nothing is watched yet. May run before the C library is ready.
 #[unsafe(no_mangle)]
@@ -63,7 +68,12 @@ fn prepare() {
         }
     }
     reserve();
-    let (arena, directory) = (variable(c"RAVELIN_ARENA"), variable(c"RAVELIN_FINDINGS"));
+    *PLACES.lock() = [variable(c"RAVELIN_ARENA"), variable(c"RAVELIN_FINDINGS")];
+    create_file();
+}
+
+fn create_file() {
+    let [arena, directory] = *PLACES.lock();
     let wanted = arena.is_some() || directory.is_some();
     STARTED_ALONE.store(!wanted, Ordering::Relaxed);
     if wanted && !file::create(arena, directory) {
@@ -86,6 +96,9 @@ pub fn begin_watching() {
     }
     threads::begin_first();
     prepare();
+    if IS_CHILD.swap(false, Ordering::AcqRel) {
+        begin_in_child();
+    }
     if !reserve() {
         file::note(notes::NO_ADDRESS_SPACE);
         say("ravelin: no address space for the sanitizer (is it limited by ulimit -v?); nothing is watched\n");
@@ -167,14 +180,22 @@ fn tell_progress() {
     file::set(header::TRAIL, trail);
 }
 
-/// This process is a forked child: it is not watched. Other threads of the parent may have held any of the runtime's
-/// locks, which are never released here. The remaining thread is therefore unknown to the runtime, and never enters it.
-pub fn forked() {
+/// This process is a forked child with one thread. It is watched as a new process is, from its second thread on. But if
+/// it is not `whole`, other threads of the parent may have held any of the runtime's locks, which are never released
+/// here. Then its thread is unknown to the runtime, never enters it, and nothing is watched.
+pub fn forked(whole: bool) {
     server::leave();
     schedule::switch_off();
-    threads::switch_off();
-    this_thread::set_me(std::ptr::null_mut());
     file::abandon();
+    this_thread::set_watched(false);
+    if whole && !threads::is_off() {
+        schedule::leave_place();
+        IS_CHILD.store(true, Ordering::Release);
+        WATCHING.store(false, Ordering::Release);
+    } else {
+        threads::switch_off();
+        this_thread::set_me(std::ptr::null_mut());
+    }
 }
 
 /// This process ends without waiting for one that it has started.
@@ -187,10 +208,21 @@ pub fn has_forked() -> bool {
     HAS_FORKED.load(Ordering::Relaxed)
 }
 
-/// This process has forked a child.
-pub fn forking() {
+/// A forked child is about to start its second thread. Everything that happened in the parent happens before, and most
+/// children never come here: they call `exec`.
+fn begin_in_child() {
+    file::forget_modules();
+    report::begin_again();
+    lock_order::begin_again();
+    create_file();
+    threads::alone();
+    shadow::clear_all_cells();
+}
+
+/// This process has forked a child, which is watched if it is `whole`.
+pub fn forking(whole: bool) {
     HAS_FORKED.store(true, Ordering::Relaxed);
-    file::note(notes::FORKED);
+    file::note(if whole { notes::FORKED } else { notes::FORKED | notes::CHILD_UNWATCHED });
     server::notice(ForkObstacle::Processes);
 }
 

@@ -155,7 +155,7 @@ struct WordPart {
 
 /// Memory is freed: reports races with accesses that do not happen before, and remembers nothing.
 pub fn check_free(thread: &mut WatchedThread, address: usize, length: usize, pc: usize) {
-    if !options::races() {
+    if !options::freed_memory() {
         return;
     }
     let mine = thread.stamp | BYTES | WRITE | FREE;
@@ -165,6 +165,18 @@ pub fn check_free(thread: &mut WatchedThread, address: usize, length: usize, pc:
             report::race(thread, at, (8, whole), mine, slot, pc);
             return;
         }
+    }
+}
+
+/// The first `marked` bytes of a block of `size` bytes, about which nothing else is known any more, were freed.
+pub fn remember_free(thread: &mut WatchedThread, address: usize, size: usize, marked: usize, pc: usize) {
+    if !options::freed_memory() || thread.ignored[WRITE as usize] > 0 {
+        return;
+    }
+    thread.trace.access_range(pc, address, size, true, thread.calls());
+    let mine = thread.stamp | BYTES | WRITE | FREE;
+    for at in (address & !7..address + marked).step_by(8) {
+        cell::begin(shadow::cell(at), mine);
     }
 }
 
@@ -417,6 +429,28 @@ mod tests {
         });
         let [ref found] = races_at(place)[..] else { panic!("one race") };
         assert_eq!((found.access.kind, found.address), (AccessKind::Free, address as u64 + 48));
+    }
+
+    #[test]
+    fn accesses_race_with_giving_back_memory_until_it_is_handed_out_again() {
+        findings();
+        let (address, places) = (unused(64), [new_place(), new_place(), new_place()]);
+        watched(|| {
+            memory::allocated(address, 60, 64, 1);
+            beside(|| {
+                memory::freed(address, 2);
+                access(address, 4, WRITE, places[0]);
+            });
+            access(address + 48, 4, READ, places[1]);
+            memory::allocated(address, 64, 64, 1);
+            access(address + 40, 4, WRITE, places[2]);
+        });
+        assert!(races_at(places[0]).is_empty(), "the thread that gave it back knows that");
+        assert!(races_at(places[2]).is_empty());
+        let [ref found] = races_at(places[1])[..] else { panic!("one race") };
+        assert_eq!((found.other.kind, found.other.size), (AccessKind::Free, 60));
+        assert_eq!(found.other.stack, [2]);
+        assert!(matches!(found.place, ravelin_findings::MemoryKind::Heap { size: 60, .. }));
     }
 
     #[test]

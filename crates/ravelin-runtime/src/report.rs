@@ -2,7 +2,7 @@
 //!
 //! A finding is made once for each pair of places in the program; after that it is only counted, without a lock.
 
-use crate::blocks;
+use crate::blocks::{self, HeapBlock};
 use crate::caller;
 use crate::chain::{self, ChainStep as ChainLink, EarlierAccess};
 use crate::file;
@@ -189,7 +189,9 @@ fn race_between(thread: &WatchedThread, access: AccessRecord, now: u32, (address
         return;
     }
     let atomic = other & slot::ATOMIC != 0;
+    let freed = (other & FREE != 0).then(|| blocks::freed(address)).flatten();
     let kind = match (atomic, other & WRITE != 0) {
+        _ if other & FREE != 0 => AccessKind::Free,
         (true, true) => AccessKind::Store,
         (true, false) => AccessKind::Load,
         (false, true) => AccessKind::PlainWrite,
@@ -199,7 +201,7 @@ fn race_between(thread: &WatchedThread, access: AccessRecord, now: u32, (address
         thread: threads::number_of_tid(tid, since),
         kind,
         order: if atomic { ravelin_findings::RecordedOrder::Relaxed } else { ravelin_findings::RecordedOrder::Plain },
-        size,
+        size: freed.map_or(size, |block| block.size as u64),
         stack,
     };
     let finding = FindingRecord {
@@ -210,7 +212,7 @@ fn race_between(thread: &WatchedThread, access: AccessRecord, now: u32, (address
         access,
         other,
         forgotten,
-        place: place(address),
+        place: freed.map_or_else(|| place(address), in_block),
         path: earlier.map_or_else(Vec::new, |earlier| {
             chain::between(earlier, thread, now, order_of).iter().map(chain_step).collect()
         }),
@@ -331,19 +333,34 @@ fn finding_order(order: AtomicOrder) -> ravelin_findings::RecordedOrder {
     }
 }
 
+fn in_block(block: HeapBlock) -> MemoryKind {
+    MemoryKind::Heap {
+        start: block.start as u64,
+        size: block.size as u64,
+        thread: u64::from(block.thread),
+        stack: block.calls.into_iter().take_while(|&pc| pc != 0).map(|pc| pc as u64).collect(),
+    }
+}
+
 fn place(address: usize) -> MemoryKind {
     if let Some(block) = blocks::containing(address) {
-        return MemoryKind::Heap {
-            start: block.start as u64,
-            size: block.size as u64,
-            thread: u64::from(block.thread),
-            stack: block.calls.into_iter().take_while(|&pc| pc != 0).map(|pc| pc as u64).collect(),
-        };
+        return in_block(block);
     }
     match threads::stack_owner(address) {
         Some(thread) => MemoryKind::Stack { thread },
         None => MemoryKind::Other,
     }
+}
+
+/// Nothing is found yet: this process has another file than the one that it was copied from.
+pub fn begin_again() {
+    let mut known = KNOWN.lock();
+    known.clear();
+    for (hash, count) in HASHES.iter().zip(&COUNTS) {
+        hash.store(0, Ordering::Relaxed);
+        count.store(0, Ordering::Relaxed);
+    }
+    FREQUENT.lock().clear();
 }
 
 /// What makes two findings the same.

@@ -132,6 +132,15 @@ pub fn for_each_record(address: usize, length: usize, mut work: impl FnMut(&'sta
     }
 }
 
+/// Empties all cells.
+pub fn clear_all_cells() {
+    // SAFETY: the whole arrays, whose content may be zeroed at any time.
+    unsafe {
+        mapping::clear_pages(CELLS, CELLS_LENGTH);
+        mapping::clear_pages(GROUPS, GROUPS_LENGTH);
+    }
+}
+
 /// Empties the cells of a range of whole words.
 pub fn clear_cells(address: usize, length: usize) {
     /// From this length on, the pages are given back.

@@ -77,6 +77,19 @@ impl<T> Spin<T> {
         self.raw.lock();
         SpinGuard(self)
     }
+
+    /// Waits for the lock and keeps it closed until [`Spin::open`], in this process and in one that is forked meanwhile.
+    pub fn close(&self) {
+        self.raw.lock();
+    }
+
+    /// Opens the lock.
+    ///
+    /// # Safety
+    /// The calling thread has closed it, or the thread that did does not exist in this process.
+    pub unsafe fn open(&self) {
+        self.raw.unlock();
+    }
 }
 
 /// Opens the lock when dropped.

@@ -419,7 +419,41 @@ pub fn allow_stopping() {
 /// Runs `work` while no other thread is inside. Does nothing if the kernel does not support it or another thread is
 /// stopping the others already. The caller is inside.
 pub fn stop_others(me: *const WatchedThread, work: impl FnOnce()) -> bool {
-    if !CAN_STOP.load(Ordering::Relaxed) || STOP.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_err() {
+    if !CAN_STOP.load(Ordering::Relaxed) || !hold_others(me) {
+        return false;
+    }
+    work();
+    let_others_go();
+    true
+}
+
+/// From now on the calling thread is inside and no other is, until [`end_copying`]: the process is about to be copied.
+/// Returns whether that is possible.
+pub fn begin_copying() -> bool {
+    let mut spins = 0;
+    while CAN_STOP.load(Ordering::Relaxed) && !inside() {
+        let own = enter_unwatched();
+        if hold_others(get_self()) {
+            std::mem::forget(own);
+            return true;
+        }
+        drop(own);
+        spin::pause(&mut spins);
+    }
+    false
+}
+
+/// Ends what [`begin_copying`] began, in the process and in its copy.
+pub fn end_copying() {
+    let_others_go();
+    if inside() {
+        drop(InsideGuard(get_self()));
+    }
+}
+
+/// Waits until no other thread is inside. Does nothing if another thread does the same.
+fn hold_others(me: *const WatchedThread) -> bool {
+    if STOP.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_err() {
         return false;
     }
     // SAFETY: a system call without pointers.
@@ -433,11 +467,14 @@ pub fn stop_others(me: *const WatchedThread, work: impl FnOnce()) -> bool {
             }
         }
     });
-    work();
+    true
+}
+
+/// Other threads may be inside again.
+fn let_others_go() {
     STOP.store(0, Ordering::Release);
     // SAFETY: wakes the threads that wait for this word.
     unsafe { kernel::call(libc::SYS_futex, [(&raw const STOP) as usize, WAKE, i32::MAX as usize]) };
-    true
 }
 
 /// Sleeps while others are stopped.

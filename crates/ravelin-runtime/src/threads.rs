@@ -117,6 +117,49 @@ pub fn begin_first() {
     this_thread::set_me(thread);
 }
 
+/// No other thread is in the middle of a change until [`unlock`]: the process is about to be copied.
+pub fn lock() {
+    TABLE.close();
+}
+
+/// See [`lock`].
+pub fn unlock() {
+    // SAFETY: `lock` has closed it.
+    unsafe { TABLE.open() };
+}
+
+/// The calling thread is the only one of a forked process. The others, which do not exist here, are over, and it knows
+/// what they did.
+pub fn alone() {
+    let Some(mut inside) = this_thread::enter_unwatched() else {
+        return;
+    };
+    let thread = inside.thread();
+    let mut table = TABLE.lock();
+    let mut left = Vec::new();
+    for (tid, slot) in table.slots.iter_mut().enumerate() {
+        if slot.running && !slot.thread.is_null() && !std::ptr::eq(slot.thread, thread) {
+            // SAFETY: nobody else uses the state: its thread does not exist, and was not inside when it was copied.
+            let clocks = unsafe { &mut (*slot.thread).clocks };
+            left.push((tid as Tid, clocks.release()));
+            slot.running = false;
+            slot.next_epoch = clocks.epoch + 1;
+        }
+    }
+    for person in &mut table.people {
+        person.begins = None;
+        person.described = false;
+        left.extend(person.ended.take().map(|(tid, released, _)| (tid, released)));
+    }
+    for (tid, released) in left {
+        thread.clocks.acquire(&released);
+        table.free.push_back((tid, released));
+    }
+    file::set(header::THREADS, table.next_number);
+    drop(table);
+    thread.new_epoch();
+}
+
 /// Stops watching in this process.
 pub fn switch_off() {
     OFF.store(true, Ordering::SeqCst);

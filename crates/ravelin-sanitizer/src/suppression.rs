@@ -1,12 +1,12 @@
 //! Findings that a user does not want to see, listed in a file.
 //!
-//! A line is `race:PATTERN`, `robust:PATTERN`, `misuse:PATTERN`, `any:PATTERN`, or the name of one kind of finding such
-//! as `double-lock:PATTERN`; `#` begins a comment. A pattern is compared with the functions and source files of both
-//! stacks and with the location's name; `*` matches anything. A file also matches by any suffix of its path that begins
-//! after a `/`.
+//! A line is `race:PATTERN`, `free:PATTERN`, `robust:PATTERN`, `misuse:PATTERN`, `any:PATTERN`, or the name of one kind
+//! of finding such as `double-lock:PATTERN`; `#` begins a comment. A pattern is compared with the functions and source
+//! files of both stacks and with the location's name; `*` matches anything. A file also matches by any suffix of its
+//! path that begins after a `/`.
 
 use crate::report::Finding;
-use ravelin_answer::sanitizer::{PathStepKind, Problem, ProblemGroup};
+use ravelin_answer::sanitizer::{AccessKind, PathStepKind, Problem, ProblemGroup};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 enum SuppressionScope {
     Group(ProblemGroup),
     Kind(Problem),
+    /// Races with freeing the memory.
+    Free,
     Any,
 }
 
@@ -24,14 +26,22 @@ impl SuppressionScope {
         let groups = [ProblemGroup::Race, ProblemGroup::Robustness, ProblemGroup::Misuse];
         let group = groups.into_iter().find(|group| group.name() == name).map(SuppressionScope::Group);
         let kind = || Problem::of_name(name).map(SuppressionScope::Kind);
-        if name == "any" { Some(SuppressionScope::Any) } else { group.or_else(kind) }
+        match name {
+            "any" => Some(SuppressionScope::Any),
+            "free" => Some(SuppressionScope::Free),
+            _ => group.or_else(kind),
+        }
     }
 
-    fn has(self, problem: Problem) -> bool {
+    fn has(self, finding: &Finding) -> bool {
         match self {
             SuppressionScope::Any => true,
-            SuppressionScope::Group(group) => problem.group() == group,
-            SuppressionScope::Kind(kind) => problem == kind,
+            SuppressionScope::Group(group) => finding.problem.group() == group,
+            SuppressionScope::Kind(kind) => finding.problem == kind,
+            SuppressionScope::Free => {
+                let frees = [&finding.access, &finding.other].iter().any(|access| access.kind == AccessKind::Free);
+                frees && finding.problem == Problem::DataRace
+            }
         }
     }
 }
@@ -57,7 +67,7 @@ pub enum WrongSuppressions {
     #[error("{}: the suppressions cannot be read", .0.display())]
     Unreadable(PathBuf, #[source] std::io::Error),
     #[error(
-        "{file}:{line}: `{text}` is not a suppression; expected race:PATTERN, robust:PATTERN, misuse:PATTERN, any:PATTERN or a kind of finding and a pattern, such as double-lock:PATTERN"
+        "{file}:{line}: `{text}` is not a suppression; expected race:PATTERN, free:PATTERN, robust:PATTERN, misuse:PATTERN, any:PATTERN or a kind of finding and a pattern, such as double-lock:PATTERN"
     )]
     Line { file: String, line: usize, text: String },
 }
@@ -109,7 +119,7 @@ impl Suppression {
         let steps = || circle().flat_map(|step| [&step.before, &step.after]);
         let accesses = || [&finding.access, &finding.other].into_iter().chain(steps());
         let frames = || accesses().flat_map(|access| &access.stack);
-        self.about.has(finding.problem)
+        self.about.has(finding)
             && (frames().any(|frame| frame.function.as_deref().is_some_and(|name| matches(&self.pattern, name)))
                 || frames().any(|frame| frame.file.as_deref().is_some_and(|file| self.matches_file(file)))
                 || finding.location.name.as_deref().is_some_and(|name| matches(&self.pattern, name)))

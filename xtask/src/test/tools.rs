@@ -9,7 +9,7 @@ use std::process::Command;
 const TOOLS: [(&str, &str, &str, &str); 7] = [
     ("gcc", "--version", "gcc", "the sanitizer, and what is compared with SPIN"),
     ("g++", "--version", "g++", "the sanitizer for C++"),
-    ("clang", "--version", "clang", "the sanitizer with clang"),
+    ("clang", "--version", "clang libomp-dev", "the sanitizer with clang"),
     ("cmake", "--version", "cmake", "the sanitizer as CMake's compiler"),
     ("spin", "-V", "spin", "programs written for SPIN"),
     ("dot", "-V", "graphviz", "graphs written for Graphviz"),

@@ -43,6 +43,12 @@ pub struct Run {
     /// Do not look for robustness violations
     #[arg(long)]
     pub no_robustness: bool,
+    /// Ignore what functions of the C library read and write for the program (copies excepted)
+    #[arg(long)]
+    pub no_library_calls: bool,
+    /// Do not treat freeing memory as a write to it
+    #[arg(long)]
+    pub no_freed_memory: bool,
     #[command(flatten)]
     pub report: ReportOptions,
     #[command(flatten)]

@@ -47,6 +47,11 @@ fn plan(arguments: &Run) -> anyhow::Result<RunPlan> {
     };
     let by_default = || if scheduling == Scheduling::Os { 1 } else { ravelin::usual_workers() };
     let mut options = arguments.watching.options(!arguments.no_races, !arguments.no_robustness);
+    for (chosen, word) in
+        [(arguments.no_library_calls, "no-library-calls"), (arguments.no_freed_memory, "no-freed-memory")]
+    {
+        options.extend(chosen.then(|| word.to_owned()));
+    }
     let no_progress = no_progress.unwrap_or(if scheduling == Scheduling::Os { 0 } else { NO_PROGRESS });
     if no_progress > 0 {
         options.push(format!("no-progress={no_progress}"));

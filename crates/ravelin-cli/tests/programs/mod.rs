@@ -6,9 +6,9 @@ use ravelin::answer::sanitizer::Problem;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Mutex;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 /// A program, as its first lines describe it.
@@ -146,20 +146,34 @@ impl Program {
     }
 
     pub fn takes(&self, compiler: &str) -> bool {
-        self.settings.get("compilers").is_none_or(|only| only.split_whitespace().any(|name| name == compiler))
+        let wanted =
+            self.settings.get("compilers").is_none_or(|only| only.split_whitespace().any(|name| name == compiler));
+        wanted && (!self.words("flags").any(|flag| flag == "-fopenmp") || has_openmp(compiler))
     }
 
     fn words(&self, setting: &str) -> impl Iterator<Item = &str> {
         self.settings.get(setting).into_iter().flat_map(|value| value.split_whitespace())
     }
 
+    /// Whether a build serves all cases: the program gets the name of the case as its argument.
+    pub fn is_built_once(&self) -> bool {
+        self.settings.get("arguments").is_some_and(|arguments| arguments == "the case's name")
+    }
+
+    /// Builds once and runs all cases; what is wrong with them.
+    pub fn try_all_cases(&self, compiler: &str, level: &str, folder: &Path) -> Result<(), String> {
+        let (program, only) = self.build(&[], compiler, level, folder)?;
+        let judged = self.cases.iter().map(|case| {
+            let judged = self.judge_runs(case, &program, std::slice::from_ref(&case.name), folder, only);
+            judged.map_err(|reason| format!("{}: {reason}", case.name))
+        });
+        let wrong: Vec<String> = judged.filter_map(Result::err).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n    ")) }
+    }
+
     /// Builds and runs one case; what is wrong with it.
     pub fn try_case(&self, case: &Case, compiler: &str, level: &str, folder: &Path) -> Result<(), String> {
-        let program = folder.join("program");
-        let mut command = self.compiler(compiler, level);
-        command.args(&case.flags).args(self.words("flags")).arg(&self.path).arg("-o").arg(&program);
-        command.args(self.words("libraries"));
-        finish(&mut command, Duration::from_secs(120))?;
+        let (program, only) = self.build(&case.flags, compiler, level, folder)?;
         let mut arguments: Vec<String> = self.words("arguments").map(str::to_owned).collect();
         for part in self.words("plugin") {
             let library = folder.join("plugin.so");
@@ -168,9 +182,25 @@ impl Program {
             finish(&mut command, Duration::from_secs(120))?;
             arguments.push(library.display().to_string());
         }
+        self.judge_runs(case, &program, &arguments, folder, only)
+    }
+
+    /// Builds a program. Returns its path, and what alone it is to be searched for, too.
+    fn build(
+        &self,
+        flags: &[String],
+        compiler: &str,
+        level: &str,
+        folder: &Path,
+    ) -> Result<(PathBuf, LookedFor), String> {
+        let program = folder.join("program");
+        let mut command = self.compiler(compiler, level);
+        command.args(flags).args(self.words("flags")).arg(&self.path).arg("-o").arg(&program);
+        command.args(self.words("libraries"));
+        finish(&mut command, Duration::from_secs(120))?;
         // Every case is tried at both levels, with one compiler or the other.
         let only = if level == "-O0" { LookedFor::Violations } else { LookedFor::Races };
-        self.judge_runs(case, &program, &arguments, folder, only)
+        Ok((program, only))
     }
 
     /// Judges a case, and again when only one of races and violations is looked for.
@@ -391,6 +421,21 @@ pub fn findings(report: &Value) -> Option<&Vec<Value>> {
 /// The compilers on this machine.
 pub fn compilers() -> Vec<&'static str> {
     crate::workshop::compilers().into_iter().map(|(c, _)| c).collect()
+}
+
+/// Whether a compiler's library for OpenMP is there. gcc brings its own.
+fn has_openmp(compiler: &str) -> bool {
+    static OF_CLANG: OnceLock<bool> = OnceLock::new();
+    compiler == "gcc"
+        || *OF_CLANG.get_or_init(|| {
+            let mut command = Command::new(real_name(compiler, false));
+            command.args(["-fopenmp", "-include", "omp.h", "-fsyntax-only", "-x", "c", "/dev/null"]);
+            let found = command.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+            if !found {
+                ravelin_testing::skip("OpenMP of clang is not installed (apt-get install libomp-dev)");
+            }
+            found
+        })
 }
 
 fn real_name(compiler: &str, cpp: bool) -> &'static str {

@@ -222,6 +222,12 @@ fn insert(cell: &mut LockedCell, mine: u64, lists: &impl Lists) {
     }
 }
 
+/// Forgets everything about a word but one access, which frees it. Threads that use it meanwhile are mistaken already.
+pub fn begin(cell: &ShadowCell, mine: u64) {
+    cell[1..].iter().for_each(|slot| slot.store(0, Ordering::Relaxed));
+    cell[0].store(mine, Ordering::Release);
+}
+
 /// `thread` is about to make the atomic access `mine`. Compares it with the non-atomic ones, and makes sure that later
 /// non-atomic accesses look into the list of its location. Returns the access it races with. No list of the word is in
 /// use.

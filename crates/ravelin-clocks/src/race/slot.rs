@@ -16,7 +16,7 @@ use crate::thread::ThreadClocks;
 pub const WRITE: u64 = 1;
 /// Set in the slot of an atomic access; never in a cell.
 pub const ATOMIC: u64 = 2;
-/// Set in the slot of an access that frees the memory; never kept.
+/// Set in the slot of an access that frees the memory.
 pub const FREE: u64 = 8;
 /// All bytes of a word.
 pub const BYTES: u64 = 0xff << BYTES_SHIFT;

@@ -1,10 +1,12 @@
 //! Clocks: with a schedule they show its time, which is the same in every run.
 
+use super::touching::writes;
 use crate::schedule::{self, time};
 use libc::{c_int, c_long, timespec, timeval};
 
 interpose! {
-    fn clock_gettime(clock: c_int, to: *mut timespec) -> c_int {
+    fn clock_gettime(clock: c_int, to: *mut timespec; pc) -> c_int {
+        writes(to as usize, size_of::<timespec>(), pc);
         if !schedule::is_wanted() || to.is_null() {
             return real(clock, to);
         }
@@ -13,7 +15,8 @@ interpose! {
         0
     }
 
-    fn gettimeofday(to: *mut timeval, zone: usize) -> c_int {
+    fn gettimeofday(to: *mut timeval, zone: usize; pc) -> c_int {
+        writes(to as usize, size_of::<timeval>(), pc);
         if !schedule::is_wanted() || to.is_null() {
             return real(to, zone);
         }
@@ -23,7 +26,8 @@ interpose! {
         0
     }
 
-    fn time(to: *mut c_long) -> c_long {
+    fn time(to: *mut c_long; pc) -> c_long {
+        writes(to as usize, size_of::<c_long>(), pc);
         if !schedule::is_wanted() {
             return real(to);
         }
@@ -35,7 +39,8 @@ interpose! {
         now
     }
 
-    fn timespec_get(to: *mut timespec, base: c_int) -> c_int {
+    fn timespec_get(to: *mut timespec, base: c_int; pc) -> c_int {
+        writes(to as usize, size_of::<timespec>(), pc);
         const TIME_UTC: c_int = 1;
         if !schedule::is_wanted() || base != TIME_UTC || to.is_null() {
             return real(to, base);

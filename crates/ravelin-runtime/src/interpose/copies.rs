@@ -8,7 +8,8 @@
 //! There, only compiled libraries call the plain functions; their synchronisation is not seen, so these calls do not
 //! count.
 
-use crate::{library, memory, this_thread};
+use super::{openmp, touching};
+use crate::{instrumented, library, memory, this_thread};
 use libc::c_int;
 use std::arch::asm;
 
@@ -58,23 +59,22 @@ interpose! {
     }
 
     fn strcpy(to: usize, from: usize; pc) -> usize {
-        if seen() {
+        if seen(pc) {
             copied(to, from, length_of(from) + 1, pc);
         }
         real(to, from)
     }
 
     fn stpcpy(to: usize, from: usize; pc) -> usize {
-        if seen() {
+        if seen(pc) {
             copied(to, from, length_of(from) + 1, pc);
         }
         real(to, from)
     }
 
     fn strncpy(to: usize, from: usize, room: usize; pc) -> usize {
-        if seen() {
-            // SAFETY: the caller's string ends with a zero byte or has at least `room` bytes.
-            let length = unsafe { libc::strnlen(from as *const _, room) };
+        if seen(pc) {
+            let length = touching::strnlen(from, room);
             memory::range(from, room.min(length + 1), false, pc);
             written(to, room, pc);
         }
@@ -82,7 +82,7 @@ interpose! {
     }
 
     fn strcat(to: usize, from: usize; pc) -> usize {
-        if seen() {
+        if seen(pc) {
             let before = length_of(to);
             memory::range(to, before + 1, false, pc);
             copied(to + before, from, length_of(from) + 1, pc);
@@ -139,15 +139,15 @@ extern "C" fn fills(to: usize, byte: c_int, length: usize, pc: usize) -> usize {
     unsafe { libc::memset(to as *mut _, byte, length) as usize }
 }
 
-/// Whether calls of these functions count.
+/// Whether a call of these functions counts.
 #[inline(always)]
-fn seen() -> bool {
-    this_thread::watched() && !library::is_there()
+fn seen(pc: usize) -> bool {
+    this_thread::watched() && !library::is_there() && !(openmp::is_on() && instrumented::is_openmp(pc))
 }
 
 #[inline(always)]
 fn copied(to: usize, from: usize, length: usize, pc: usize) {
-    if length != 0 && seen() {
+    if length != 0 && seen(pc) {
         memory::range(from, length, false, pc);
         memory::range(to, length, true, pc);
     }
@@ -155,14 +155,14 @@ fn copied(to: usize, from: usize, length: usize, pc: usize) {
 
 #[inline(always)]
 fn written(to: usize, length: usize, pc: usize) {
-    if length != 0 && seen() {
+    if length != 0 && seen(pc) {
         memory::range(to, length, true, pc);
     }
 }
 
 #[inline(always)]
 fn compared(left: usize, right: usize, length: usize, pc: usize) {
-    if length != 0 && seen() {
+    if length != 0 && seen(pc) {
         // Only up to the first difference: the bytes after it need not exist.
         let mut same = 0;
         // SAFETY: `memcmp` reads these bytes too.
@@ -181,8 +181,7 @@ unsafe fn byte(address: usize) -> u8 {
 }
 
 fn length_of(string: usize) -> usize {
-    // SAFETY: the caller's string ends with a zero byte.
-    unsafe { libc::strlen(string as *const _) }
+    touching::strlen(string)
 }
 
 /// Copies from the end where the ranges overlap in such a way that it must.

@@ -9,143 +9,40 @@
 //! without a type. Files on disks, directories and devices order nothing. Closing counts as writing, because the reader
 //! may wait for the end.
 //!
-//! Reads and writes of the C library's streams do not pass through here.
+//! The functions are in the table of [`super::ranges`]; those here say what happens before and after a call. Each ends
+//! with the address to which the call returns, as all words of the table do.
+//!
+//! Of the C library's streams, only those count whose file orders something. What is written to one happens before it
+//! is flushed, and what flushes it unseen is not known, so each write counts as a flush.
 
 use super::polling::await_ready;
 use crate::{kernel, schedule, sync, this_thread};
-use libc::{c_int, c_long, c_uint};
-
-interpose! {
-    fn write(file: c_int, from: usize, length: usize) -> isize {
-        sends(file);
-        sent(real(file, from, length))
-    }
-
-    fn writev(file: c_int, ranges: usize, count: c_int) -> isize {
-        sends(file);
-        sent(real(file, ranges, count))
-    }
-
-    fn send(file: c_int, from: usize, length: usize, flags: c_int) -> isize {
-        sends(file);
-        sent(real(file, from, length, flags))
-    }
-
-    fn sendto(file: c_int, from: usize, length: usize, flags: c_int, to: usize, size: c_uint) -> isize {
-        sends(file);
-        sent(real(file, from, length, flags, to, size))
-    }
-
-    fn sendmsg(file: c_int, message: usize, flags: c_int) -> isize {
-        sends(file);
-        sent(real(file, message, flags))
-    }
-
-    fn sendmmsg(file: c_int, messages: usize, count: c_uint, flags: c_int) -> c_int {
-        sends(file);
-        sent(real(file, messages, count, flags))
-    }
-
-    fn eventfd_write(file: c_int, value: u64) -> c_int {
-        sends(file);
-        sent(real(file, value))
-    }
-
-    fn connect(file: c_int, address: usize, length: c_uint) -> c_int {
-        releases(file);
-        sent(real(file, address, length))
-    }
-
-    fn shutdown(file: c_int, how: c_int) -> c_int {
-        releases(file);
-        sent(real(file, how))
-    }
-
-    fn close(file: c_int) -> c_int {
-        releases(file);
-        sent(real(file))
-    }
-
-    fn read(file: c_int, to: usize, length: usize) -> isize {
-        receives(file);
-        received(file, real(file, to, length))
-    }
-
-    fn __read_chk(file: c_int, to: usize, length: usize, room: usize) -> isize {
-        receives(file);
-        received(file, real(file, to, length, room))
-    }
-
-    fn readv(file: c_int, ranges: usize, count: c_int) -> isize {
-        receives(file);
-        received(file, real(file, ranges, count))
-    }
-
-    fn recv(file: c_int, to: usize, length: usize, flags: c_int) -> isize {
-        receives(file);
-        received(file, real(file, to, length, flags))
-    }
-
-    fn __recv_chk(file: c_int, to: usize, length: usize, room: usize, flags: c_int) -> isize {
-        receives(file);
-        received(file, real(file, to, length, room, flags))
-    }
-
-    fn recvfrom(file: c_int, to: usize, length: usize, flags: c_int, from: usize, size: usize) -> isize {
-        receives(file);
-        received(file, real(file, to, length, flags, from, size))
-    }
-
-    fn recvmsg(file: c_int, message: usize, flags: c_int) -> isize {
-        receives(file);
-        received(file, real(file, message, flags))
-    }
-
-    fn recvmmsg(file: c_int, messages: usize, count: c_uint, flags: c_int, limit: usize) -> c_int {
-        receives(file);
-        received(file, real(file, messages, count, flags, limit) as isize) as c_int
-    }
-
-    fn eventfd_read(file: c_int, value: usize) -> c_int {
-        receives(file);
-        received(file, real(file, value) as isize) as c_int
-    }
-
-    fn accept(file: c_int, address: usize, length: usize) -> c_int {
-        receives(file);
-        received(file, real(file, address, length) as isize) as c_int
-    }
-
-    fn accept4(file: c_int, address: usize, length: usize, flags: c_int) -> c_int {
-        receives(file);
-        received(file, real(file, address, length, flags) as isize) as c_int
-    }
-}
+use libc::{c_int, c_long};
 
 /// The calling thread is about to write.
 #[inline(always)]
-fn sends(file: c_int) {
+pub fn sends(file: c_int, pc: usize) {
     if schedule::is_on() {
         await_ready(file, libc::POLLOUT, 0);
     }
-    releases(file);
+    releases(file, pc);
 }
 
 /// What the macros of `sanitizer/linux_syscall_hooks.h` tell about a file that the program closes by its own system call,
 /// before and after that.
 #[unsafe(no_mangle)]
 extern "C" fn __sanitizer_syscall_pre_impl_close(file: c_long) {
-    releases(file as c_int);
+    releases(file as c_int, 0);
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __sanitizer_syscall_post_impl_close(result: c_long, _file: c_long) {
-    sent(result);
+extern "C" fn __sanitizer_syscall_post_impl_close(_result: c_long, _file: c_long) {
+    sent(0);
 }
 
 /// Makes what the calling thread knows known to readers of the file.
 #[inline(always)]
-fn releases(file: c_int) {
+pub fn releases(file: c_int, _pc: usize) {
     if this_thread::watched()
         && let Some(object) = object(file)
     {
@@ -155,14 +52,13 @@ fn releases(file: c_int) {
 
 /// The calling thread has written: threads that wait for that may continue.
 #[inline(always)]
-fn sent<R>(result: R) -> R {
+pub fn sent(_pc: usize) {
     schedule::descriptor_changed();
-    result
 }
 
 /// The calling thread is about to read.
 #[inline(always)]
-fn receives(file: c_int) {
+pub fn receives(file: c_int, _pc: usize) {
     if schedule::is_on() {
         await_ready(file, libc::POLLIN, 0);
     }
@@ -170,7 +66,7 @@ fn receives(file: c_int) {
 
 /// The calling thread has read; nothing if the call failed.
 #[inline(always)]
-fn received(file: c_int, result: isize) -> isize {
+pub fn received(file: c_int, result: isize, _pc: usize) {
     schedule::descriptor_changed();
     if result >= 0
         && this_thread::watched()
@@ -178,7 +74,103 @@ fn received(file: c_int, result: isize) -> isize {
     {
         sync::acquire_assumed(object);
     }
-    result
+}
+
+/// The calling thread was told of events: what was written to sockets before may be what happened.
+#[inline(always)]
+pub fn received_from_sockets(_pc: usize) {
+    if this_thread::watched() {
+        sync::acquire_assumed(OBJECTS);
+    }
+}
+
+/// The calling thread puts a message into a queue, which is a file on a disk of its own.
+pub fn queues(queue: c_int, _pc: usize) {
+    if this_thread::watched()
+        && let Some(about) = status(queue)
+    {
+        sync::release_join(numbered(&about));
+    }
+}
+
+/// The calling thread has taken a message out of a queue; nothing if the call failed.
+pub fn took_from_queue(queue: c_int, result: isize, _pc: usize) {
+    if result >= 0
+        && this_thread::watched()
+        && let Some(about) = status(queue)
+    {
+        sync::acquire_assumed(numbered(&about));
+    }
+}
+
+/// The calling thread is about to wake those that wait for a word in the kernel.
+pub fn wakes(word: usize) {
+    if this_thread::watched() {
+        sync::release_join(waited_for(word));
+    }
+}
+
+/// The calling thread was woken at a word.
+pub fn woken(word: usize) {
+    if this_thread::watched() {
+        sync::acquire_assumed(waited_for(word));
+    }
+}
+
+/// The calling thread writes to a stream, or flushes it.
+#[inline(always)]
+pub fn flushes_stream(stream: usize, pc: usize) {
+    if stream != 0 && this_thread::watched() {
+        releases(file_of(stream), pc);
+    }
+}
+
+/// The calling thread has read from a stream.
+#[inline(always)]
+pub fn fills_stream(stream: usize, pc: usize) {
+    if this_thread::watched() {
+        received(file_of(stream), 0, pc);
+    }
+}
+
+/// The calling thread writes one character to a stream. Only if its buffer is full, something is written to the file.
+#[inline(always)]
+pub fn puts_one(stream: usize, pc: usize) {
+    if this_thread::watched() && buffer(stream, NEXT_WRITTEN) >= buffer(stream, END_OF_WRITTEN) {
+        flushes_stream(stream, pc);
+    }
+}
+
+/// The calling thread has read one character from a stream: if it is the first in the buffer, the file was read.
+#[inline(always)]
+pub fn took_one(stream: usize, pc: usize) {
+    if this_thread::watched() && buffer(stream, NEXT_READ) <= buffer(stream, START_OF_READ) + 1 {
+        fills_stream(stream, pc);
+    }
+}
+
+/// Where the beginning of a `FILE`, which the C library's headers publish, has pointers into its buffer.
+const NEXT_READ: usize = 1;
+const START_OF_READ: usize = 3;
+const NEXT_WRITTEN: usize = 5;
+const END_OF_WRITTEN: usize = 6;
+
+#[inline(always)]
+fn buffer(stream: usize, pointer: usize) -> usize {
+    // SAFETY: the program gave this address as one of a stream. Other threads may change the pointer meanwhile.
+    unsafe { (stream as *const usize).add(pointer).read_volatile() }
+}
+
+/// The file of a stream; one that does not exist if the stream has none.
+fn file_of(stream: usize) -> c_int {
+    // SAFETY: the thread's own word, and a stream of the program.
+    unsafe {
+        let errno = libc::__errno_location();
+        let before = *errno;
+        let file = libc::fileno(stream as *mut libc::FILE);
+        *errno = before;
+        file
+    }
 }
 
 /// Where the clocks of written files are kept: addresses that no program has, even if only the bits count that the
@@ -190,20 +182,35 @@ const COUNT: u64 = 1 << 14;
 #[cold]
 #[inline(never)]
 fn object(file: c_int) -> Option<usize> {
+    let about = status(file)?;
+    match about.st_mode & libc::S_IFMT {
+        libc::S_IFSOCK => Some(OBJECTS),
+        libc::S_IFIFO | 0 => Some(numbered(&about)),
+        _ => None,
+    }
+}
+
+fn status(file: c_int) -> Option<libc::stat> {
     let mut about = std::mem::MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the kernel fills a `stat`. It is asked directly because the program must not see another `errno`.
-    let about = unsafe {
-        if kernel::call(libc::SYS_fstat, [file as usize, about.as_mut_ptr() as usize]) != 0 {
-            return None;
-        }
-        about.assume_init()
-    };
-    let number = match about.st_mode & libc::S_IFMT {
-        libc::S_IFSOCK => 0,
-        libc::S_IFIFO | 0 => 1 + about.st_ino.wrapping_add(about.st_dev.wrapping_mul(0x9e37)) % COUNT,
-        _ => return None,
-    };
-    Some(OBJECTS + 8 * number as usize)
+    unsafe {
+        let asked = kernel::call(libc::SYS_fstat, [file as usize, about.as_mut_ptr() as usize]);
+        (asked == 0).then(|| about.assume_init())
+    }
+}
+
+/// The object of a file that is known by its number.
+fn numbered(about: &libc::stat) -> usize {
+    at(about.st_ino.wrapping_add(about.st_dev.wrapping_mul(0x9e37)))
+}
+
+/// The object of a word that threads wait for in the kernel. It is not the word itself, which is an atomic.
+fn waited_for(word: usize) -> usize {
+    at((word as u64 >> 2).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32)
+}
+
+fn at(number: u64) -> usize {
+    OBJECTS + 8 * (1 + number % COUNT) as usize
 }
 
 #[cfg(test)]

@@ -3,15 +3,15 @@
 //!
 //! Languages seed their hash tables with them. Without this, the order of a table's elements would differ between runs.
 
+use super::touching::writes;
 use crate::schedule;
 use libc::{c_int, c_uint};
 
 interpose! {
-    fn getrandom(to: *mut u8, length: usize, flags: c_uint) -> isize {
-        if !fill(to, length) {
-            return real(to, length, flags);
-        }
-        length as isize
+    fn getrandom(to: *mut u8, length: usize, flags: c_uint; pc) -> isize {
+        let count = if fill(to, length) { length as isize } else { real(to, length, flags) };
+        writes(to as usize, count, pc);
+        count
     }
 
     fn getentropy(to: *mut u8, length: usize) -> c_int {

@@ -91,4 +91,11 @@ macro_rules! load_return_address {
     (($a:ident $b:ident $c:ident $d:ident) $pc:ident) => {
         "mov r8, qword ptr [rsp]"
     };
+    (($a:ident $b:ident $c:ident $d:ident $e:ident) $pc:ident) => {
+        "mov r9, qword ptr [rsp]"
+    };
+    // The seventh argument is on the stack. The function returns here, so the jump that follows is not reached.
+    (($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident) $pc:ident) => {
+        "push qword ptr [rsp]\n.cfi_adjust_cfa_offset 8\ncall {function}\nadd rsp, 8\n.cfi_adjust_cfa_offset -8\nret"
+    };
 }

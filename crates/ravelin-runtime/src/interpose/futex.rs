@@ -2,18 +2,44 @@
 //! kernel.
 //!
 //! The C library's own locks use it without this function. Calls other than a plain wait or wake go to the kernel.
+//!
+//! A thread that was woken comes after whoever woke it. Rings of the kernel are filled and emptied by one call, which is
+//! taken to do both.
 
+use super::descriptors::{received, releases, wakes, woken};
 use crate::schedule::{self, time};
 use libc::{c_int, c_long};
 use ravelin_findings::WaitsFor;
 
+/// What is left of an operation without its flags.
+const FUTEX_COMMAND: c_int = !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
+
 interpose! {
     /// There may be fewer arguments than these. The values in their places are then passed to the kernel unread.
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
-        if number == libc::SYS_futex && let Some(me) = schedule::mine() {
-            return in_turn(me, a, b as c_int, c as u32, d, || real(number, a, b, c, d, e, f));
+        match number {
+            libc::SYS_futex => {
+                let (command, value) = (b as c_int & FUTEX_COMMAND, c as u32);
+                if matches!(command, libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET) {
+                    wakes(a);
+                }
+                let result = match schedule::mine() {
+                    Some(me) => in_turn(me, a, b as c_int, value, d, || real(number, a, b, c, d, e, f)),
+                    None => real(number, a, b, c, d, e, f),
+                };
+                if result == 0 && matches!(command, libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET) {
+                    woken(a);
+                }
+                result
+            }
+            libc::SYS_io_uring_enter => {
+                releases(a as c_int, 0);
+                let result = real(number, a, b, c, d, e, f);
+                received(a as c_int, result as isize, 0);
+                result
+            }
+            _ => real(number, a, b, c, d, e, f),
         }
-        real(number, a, b, c, d, e, f)
     }
 }
 
@@ -27,7 +53,7 @@ fn in_turn(
     real: impl FnOnce() -> c_long,
 ) -> c_long {
     let pc = 0;
-    match operation & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) {
+    match operation & FUTEX_COMMAND {
         command @ (libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET) => {
             schedule::point(pc);
             // SAFETY: the program waits for this word, so it exists.

@@ -6,8 +6,8 @@
 //! `dlsym`, which finds the next definitions, may allocate. Until they are found, memory comes from a small buffer, and
 //! `free` recognises it. Everything is done in `open`: a call before the process's start-up opens the heap itself.
 
-use super::operators;
-use crate::memory;
+use super::{openmp, operators, touching};
+use crate::{instrumented, memory, options};
 use libc::{c_int, c_void};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -24,7 +24,9 @@ interpose! {
         if !open() {
             return early(count.saturating_mul(size), ALIGNMENT);
         }
-        handed_out(real(count, size), count.wrapping_mul(size), pc)
+        let block = handed_out(real(count, size), count.wrapping_mul(size), pc);
+        zeroed(block, count.wrapping_mul(size), pc);
+        block
     }
 
     fn realloc(block: usize, size: usize; pc) -> usize {
@@ -49,7 +51,11 @@ interpose! {
         if block == 0 || is_early(block) || !open() {
             return;
         }
-        memory::freed(block, pc);
+        if openmp::is_on() && instrumented::is_openmp(pc) {
+            memory::vanishes(block);
+        } else {
+            memory::freed(block, pc);
+        }
         real(block);
     }
 
@@ -123,6 +129,16 @@ fn handed_out(block: usize, size: usize, pc: usize) -> usize {
         operators::has_failed();
     }
     block
+}
+
+/// The zeroing of a new block is a write, which whoever gets the block must come after. Of a long one, the first part
+/// counts: the program may never touch the rest.
+#[inline(always)]
+fn zeroed(block: usize, size: usize, pc: usize) {
+    const LONGEST: usize = 1 << 16;
+    if options::races() {
+        touching::writes(block, size.min(LONGEST), pc);
+    }
 }
 
 /// Frees an existing block and allocates another, which may be at the same address. The block is removed before the

@@ -16,6 +16,8 @@
 mod export;
 #[macro_use]
 mod thread_words;
+#[macro_use]
+mod formats;
 
 pub mod annotations;
 mod barrier;
@@ -35,17 +37,22 @@ mod jumps;
 mod mappings;
 mod mutex;
 mod once;
+pub mod openmp;
+mod openmp_tool;
 mod operators;
 mod outside;
 mod polling;
 pub mod process;
+mod ranges;
 mod real;
 mod rwlock;
+mod scanning;
 mod semaphore;
 pub mod signals;
 mod sleeping;
 mod table;
 mod threads;
+mod touching;
 
 /// Runs before the constructors of the program: later calls of `dlsym` could come from a signal handler.
 extern "C" fn start_up() {

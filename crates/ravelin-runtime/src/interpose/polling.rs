@@ -1,7 +1,14 @@
 //! Waiting for descriptors: with a schedule, a thread polls without waiting and gives its turn to others in between.
+//!
+//! A thread that finds a descriptor ready comes after what made it ready, whether or not it reads from it. What is given
+//! to `epoll_ctl` comes before the events that tell of it. Which descriptors these belong to is not known, so an event
+//! comes after everything that was written to a socket or to one of the kernel's files without a type.
 
+use super::descriptors::{received, received_from_sockets, releases, sent};
+use super::touching::{reads, writes};
 use crate::schedule::{self, time, turn};
-use libc::{c_int, fd_set, pollfd, timespec, timeval};
+use crate::this_thread;
+use libc::{c_int, epoll_event, fd_set, pollfd, timespec, timeval};
 
 /// The most descriptors of a `select` to wait for. With more, the thread polls repeatedly.
 const MOST: usize = 64;
@@ -9,85 +16,159 @@ const MILLISECOND: u64 = 1_000_000;
 
 interpose! {
     fn poll(descriptors: *mut pollfd, count: u64, limit: c_int; pc) -> c_int {
-        let Some(me) = schedule::mine().filter(|_| limit != 0) else {
-            return real(descriptors, count, limit);
+        let ready = match schedule::mine().filter(|_| limit != 0) {
+            Some(me) => in_turn(me, pc, after(limit), listed(descriptors, count), || real(descriptors, count, 0)),
+            None => real(descriptors, count, limit),
         };
-        let until = u64::try_from(limit).ok().and_then(|limit| time::later(limit * MILLISECOND));
-        in_turn(me, pc, until, listed(descriptors, count), || real(descriptors, count, 0))
+        polled(descriptors, count, ready, pc)
     }
 
-    fn __poll_chk(descriptors: *mut pollfd, count: u64, limit: c_int, room: usize) -> c_int {
-        let Some(me) = schedule::mine().filter(|_| limit != 0) else {
-            return real(descriptors, count, limit, room);
+    fn __poll_chk(descriptors: *mut pollfd, count: u64, limit: c_int, room: usize; pc) -> c_int {
+        let ready = match schedule::mine().filter(|_| limit != 0) {
+            Some(me) => in_turn(me, pc, after(limit), listed(descriptors, count), || real(descriptors, count, 0, room)),
+            None => real(descriptors, count, limit, room),
         };
-        let until = u64::try_from(limit).ok().and_then(|limit| time::later(limit * MILLISECOND));
-        in_turn(me, 0, until, listed(descriptors, count), || real(descriptors, count, 0, room))
+        polled(descriptors, count, ready, pc)
     }
 
     fn ppoll(descriptors: *mut pollfd, count: u64, limit: usize, mask: usize; pc) -> c_int {
-        let Some(me) = schedule::mine() else {
-            return real(descriptors, count, limit, mask);
+        let ready = match schedule::mine() {
+            Some(me) => {
+                // SAFETY: the program gave this address as one of a time, or 0.
+                let until = unsafe { time::after(limit) };
+                let none = timespec { tv_sec: 0, tv_nsec: 0 };
+                in_turn(me, pc, until, listed(descriptors, count), || {
+                    real(descriptors, count, (&raw const none) as usize, mask)
+                })
+            }
+            None => real(descriptors, count, limit, mask),
         };
-        // SAFETY: the program gave this address as one of a time, or 0.
-        let until = unsafe { time::after(limit) };
-        let none = timespec { tv_sec: 0, tv_nsec: 0 };
-        in_turn(me, pc, until, listed(descriptors, count), || real(descriptors, count, (&raw const none) as usize, mask))
+        polled(descriptors, count, ready, pc)
+    }
+
+    fn epoll_ctl(file: c_int, operation: c_int, about: c_int, event: usize; pc) -> c_int {
+        if operation != libc::EPOLL_CTL_DEL {
+            reads(event, size_of::<epoll_event>(), pc);
+        }
+        releases(file, pc);
+        let result = real(file, operation, about, event);
+        sent(pc);
+        result
     }
 
     fn epoll_wait(file: c_int, events: usize, most: c_int, limit: c_int; pc) -> c_int {
-        let Some(me) = schedule::mine().filter(|_| limit != 0) else {
-            return real(file, events, most, limit);
+        let ready = match schedule::mine().filter(|_| limit != 0) {
+            Some(me) => in_turn(me, pc, after(limit), &mut [readable(file)], || real(file, events, most, 0)),
+            None => real(file, events, most, limit),
         };
-        let until = u64::try_from(limit).ok().and_then(|limit| time::later(limit * MILLISECOND));
-        in_turn(me, pc, until, &mut [pollfd { fd: file, events: libc::POLLIN, revents: 0 }], || real(file, events, most, 0))
+        happened(file, events, ready, pc)
     }
 
-    fn epoll_pwait(file: c_int, events: usize, most: c_int, limit: c_int, mask: usize) -> c_int {
-        let Some(me) = schedule::mine().filter(|_| limit != 0) else {
-            return real(file, events, most, limit, mask);
+    fn epoll_pwait(file: c_int, events: usize, most: c_int, limit: c_int, mask: usize; pc) -> c_int {
+        let ready = match schedule::mine().filter(|_| limit != 0) {
+            Some(me) => in_turn(me, pc, after(limit), &mut [readable(file)], || real(file, events, most, 0, mask)),
+            None => real(file, events, most, limit, mask),
         };
-        let until = u64::try_from(limit).ok().and_then(|limit| time::later(limit * MILLISECOND));
-        let mut one = [pollfd { fd: file, events: libc::POLLIN, revents: 0 }];
-        in_turn(me, 0, until, &mut one, || real(file, events, most, 0, mask))
+        happened(file, events, ready, pc)
     }
 
-    fn epoll_pwait2(file: c_int, events: usize, most: c_int, limit: usize, mask: usize) -> c_int {
-        let Some(me) = schedule::mine() else {
-            return real(file, events, most, limit, mask);
+    fn epoll_pwait2(file: c_int, events: usize, most: c_int, limit: usize, mask: usize; pc) -> c_int {
+        let ready = match schedule::mine() {
+            Some(me) => {
+                // SAFETY: the program gave this address as one of a time, or 0.
+                let until = unsafe { time::after(limit) };
+                let none = timespec { tv_sec: 0, tv_nsec: 0 };
+                in_turn(me, pc, until, &mut [readable(file)], || real(file, events, most, (&raw const none) as usize, mask))
+            }
+            None => real(file, events, most, limit, mask),
         };
-        // SAFETY: the program gave this address as one of a time, or 0.
-        let until = unsafe { time::after(limit) };
-        let none = timespec { tv_sec: 0, tv_nsec: 0 };
-        let mut one = [pollfd { fd: file, events: libc::POLLIN, revents: 0 }];
-        in_turn(me, 0, until, &mut one, || real(file, events, most, (&raw const none) as usize, mask))
+        happened(file, events, ready, pc)
     }
 
-    fn pselect(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, limit: usize, mask: usize) -> c_int {
-        let Some(me) = schedule::mine() else {
-            return real(count, read, write, except, limit, mask);
+    fn pselect(
+        count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, limit: usize, mask: usize; pc
+    ) -> c_int {
+        let sets = [read, write, except];
+        let ready = match schedule::mine() {
+            Some(me) => {
+                // SAFETY: the program gave this address as one of a time, or 0.
+                let until = unsafe { time::after(limit) };
+                let none = timespec { tv_sec: 0, tv_nsec: 0 };
+                select_in_turn(me, until, count, sets, || {
+                    real(count, read, write, except, (&raw const none) as usize, mask)
+                })
+            }
+            None => real(count, read, write, except, limit, mask),
         };
-        // SAFETY: the program gave this address as one of a time, or 0.
-        let until = unsafe { time::after(limit) };
-        let none = timespec { tv_sec: 0, tv_nsec: 0 };
-        select_in_turn(me, until, count, [read, write, except], || {
-            real(count, read, write, except, (&raw const none) as usize, mask)
-        })
+        selected(count, sets, ready, pc)
     }
 
-    fn select(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, limit: usize) -> c_int {
-        let Some(me) = schedule::mine() else {
-            return real(count, read, write, except, limit);
+    fn select(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set, limit: usize; pc) -> c_int {
+        let sets = [read, write, except];
+        let ready = match schedule::mine() {
+            Some(me) => {
+                // SAFETY: the program gave this address as one of a time, or 0.
+                let wanted = unsafe { (limit as *const timeval).as_ref() };
+                let until = wanted.and_then(|wanted| {
+                    time::later(wanted.tv_sec.max(0) as u64 * 1_000 * MILLISECOND + wanted.tv_usec.max(0) as u64 * 1_000)
+                });
+                select_in_turn(me, until, count, sets, || {
+                    let mut none = timeval { tv_sec: 0, tv_usec: 0 };
+                    real(count, read, write, except, (&raw mut none) as usize)
+                })
+            }
+            None => real(count, read, write, except, limit),
         };
-        // SAFETY: the program gave this address as one of a time, or 0.
-        let wanted = unsafe { (limit as *const timeval).as_ref() };
-        let until = wanted.and_then(|wanted| {
-            time::later(wanted.tv_sec.max(0) as u64 * 1_000 * MILLISECOND + wanted.tv_usec.max(0) as u64 * 1_000)
-        });
-        select_in_turn(me, until, count, [read, write, except], || {
-            let mut none = timeval { tv_sec: 0, tv_usec: 0 };
-            real(count, read, write, except, (&raw mut none) as usize)
-        })
+        selected(count, sets, ready, pc)
     }
+}
+
+/// When that many milliseconds are over; `None` if there is no limit.
+fn after(limit: c_int) -> Option<u64> {
+    u64::try_from(limit).ok().and_then(|limit| time::later(limit * MILLISECOND))
+}
+
+fn readable(file: c_int) -> pollfd {
+    pollfd { fd: file, events: libc::POLLIN, revents: 0 }
+}
+
+/// The result of a call that polled these descriptors.
+fn polled(descriptors: *mut pollfd, count: u64, ready: c_int, pc: usize) -> c_int {
+    if ready >= 0 && this_thread::watched() {
+        let descriptors = listed(descriptors, count);
+        reads(descriptors.as_ptr() as usize, size_of_val(descriptors), pc);
+        for one in descriptors {
+            writes((&raw const one.revents) as usize, size_of_val(&one.revents), pc);
+            if one.revents & (libc::POLLIN | libc::POLLHUP) != 0 {
+                received(one.fd, 0, pc);
+            }
+        }
+    }
+    ready
+}
+
+/// The result of a call that waited for events.
+fn happened(file: c_int, events: usize, ready: c_int, pc: usize) -> c_int {
+    if ready > 0 {
+        received(file, 0, pc);
+        received_from_sockets(pc);
+        writes(events, ready as usize * size_of::<epoll_event>(), pc);
+    }
+    ready
+}
+
+/// The result of a call that polled the descriptors in these sets, of which it has left those that are ready.
+fn selected(count: c_int, sets: [*mut fd_set; 3], ready: c_int, pc: usize) -> c_int {
+    if ready >= 0 && this_thread::watched() {
+        let count = count.clamp(0, libc::FD_SETSIZE as c_int);
+        for set in sets {
+            writes(set as usize, (count as usize).div_ceil(64) * 8, pc);
+        }
+        // SAFETY: the program gave a set, or none, and the descriptors are below its size.
+        let is_ready = |file: &c_int| !sets[0].is_null() && unsafe { libc::FD_ISSET(*file, sets[0]) };
+        (0..count).filter(is_ready).for_each(|file| received(file, 0, pc));
+    }
+    ready
 }
 
 /// [`in_turn`] for sets of descriptors, which each poll changes.

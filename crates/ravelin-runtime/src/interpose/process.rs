@@ -11,9 +11,9 @@
 use super::barrier::BARRIERS;
 use super::real::RealFunction;
 use super::threads::HANDLES;
-use crate::{kernel, misuse, process};
+use crate::{allocator, blocks, kernel, misuse, process, this_thread, threads};
 use libc::c_int;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 interpose! {
     fn _exit(status: c_int) {
@@ -103,24 +103,40 @@ fn leaves_child() -> bool {
     unsafe { kernel::call(libc::SYS_waitid, [libc::P_ALL as usize, 0, 0, flags, 0]) == 0 }
 }
 
+/// Whether the process can be copied while no other thread is inside.
+static IS_WHOLE: AtomicBool = AtomicBool::new(false);
+
+/// This function is the last of its kind before the process is copied. Threads that are not inside may still hold some
+/// locks for a moment.
 unsafe extern "C" fn before_fork() {
+    IS_WHOLE.store(this_thread::begin_copying(), Ordering::Relaxed);
     HANDLES.lock();
     BARRIERS.lock();
+    threads::lock();
+    blocks::lock();
+    allocator::lock();
+}
+
+/// The same thread has locked everything before, in this process or in the one that it was copied from.
+fn after_fork() -> bool {
+    allocator::unlock();
+    blocks::unlock();
+    threads::unlock();
+    BARRIERS.unlock();
+    HANDLES.unlock();
+    let whole = IS_WHOLE.load(Ordering::Relaxed);
+    if whole {
+        this_thread::end_copying();
+    }
+    whole
 }
 
 unsafe extern "C" fn has_forked() {
-    // SAFETY: the same thread locked both before.
-    unsafe { after_fork() };
-    process::forking();
-}
-
-unsafe fn after_fork() {
-    BARRIERS.unlock();
-    HANDLES.unlock();
+    process::forking(after_fork());
 }
 
 unsafe extern "C" fn forked() {
-    // SAFETY: the same thread locked both before.
-    unsafe { after_fork() };
-    process::forked();
+    let whole = after_fork();
+    process::forked(whole);
+    begin_again();
 }

@@ -49,6 +49,16 @@ impl RealFunction {
         address != ABSENT
     }
 
+    /// Makes sure that the function exists: loads the library that has it if nothing that is loaded does.
+    #[inline(always)]
+    pub fn load_from(&self, library: &CStr) {
+        if self.address() == missing as *const () as usize {
+            // SAFETY: the string ends with a zero byte.
+            unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_GLOBAL) };
+            self.exists_in(library);
+        }
+    }
+
     #[cold]
     fn find_late(&self, library: &CStr) -> usize {
         // SAFETY: both strings end with a zero byte. Only a library that is already loaded is opened.

@@ -71,6 +71,15 @@ pub fn switch_off() {
     WANTED.store(false, Ordering::Release);
 }
 
+/// The calling thread takes no turns any more: there is no schedule in a forked child.
+pub fn leave_place() {
+    let thread = this_thread::me();
+    if !thread.is_null() {
+        // SAFETY: the calling thread's own state.
+        unsafe { (*thread).special &= !SCHEDULED };
+    }
+}
+
 /// Whether threads take turns.
 #[inline(always)]
 pub fn is_on() -> bool {

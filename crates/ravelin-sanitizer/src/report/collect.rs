@@ -165,7 +165,7 @@ fn keep_what_orders_both(known: &mut Finding, again: &Finding) {
 
 fn process(findings: &Findings) -> WatchedProcess {
     let sentences = [
-        (notes::FORKED, "the program forked; the child was not watched"),
+        (notes::CHILD_UNWATCHED, "the program forked; the child was not watched"),
         (notes::OUT_OF_THREADS, "too many threads were never joined; later ones were not watched"),
         (notes::OUT_OF_MEMORY, "no memory was left for the sanitizer; what came after was not watched"),
         (
