@@ -51,8 +51,9 @@ pub struct HeldLock {
 }
 
 impl HeldLock {
-    const NONE: HeldLock =
-        HeldLock { lock: AtomicUsize::new(0), mode: LockMode::Write, times: 0, tid: 0, epoch: 0, pc: 0 };
+    const fn none() -> HeldLock {
+        HeldLock { lock: AtomicUsize::new(0), mode: LockMode::Write, times: 0, tid: 0, epoch: 0, pc: 0 }
+    }
 
     /// Its address.
     pub fn address(&self) -> usize {
@@ -85,7 +86,7 @@ pub struct HeldLocks {
 
 impl HeldLocks {
     pub const fn new() -> HeldLocks {
-        HeldLocks { locks: [HeldLock::NONE; MOST], count: 0, overflowed: false }
+        HeldLocks { locks: [const { HeldLock::none() }; MOST], count: 0, overflowed: false }
     }
 
     /// Whether no lock is held.

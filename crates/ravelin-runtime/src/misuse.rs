@@ -38,14 +38,12 @@ fn waits_holding(lock: usize, mode: LockMode, pc: usize, for_itself: impl FnOnce
     let Some(mut inside) = held::known() else { return };
     let thread = inside.thread();
     match thread.held.find(lock) {
-        Some(held) => {
-            if for_itself(held.mode) {
-                let first = held.access(thread.number);
-                report(thread, Problem::DoubleLock, lock, (mode.access_kind(), pc), first);
-            }
+        Some(held) if for_itself(held.mode) => {
+            let first = held.access(thread.number);
+            report(thread, Problem::DoubleLock, lock, (mode.access_kind(), pc), first);
         }
         None if !this_thread::active().is_null() => lock_order::waits(thread, lock, mode, pc),
-        None => {}
+        Some(_) | None => {}
     }
 }
 
@@ -54,10 +52,8 @@ fn waits_holding(lock: usize, mode: LockMode, pc: usize, for_itself: impl FnOnce
 pub fn waits_again(lock: usize, pc: usize) {
     let thread = this_thread::active();
     // SAFETY: the calling thread's own state.
-    if !thread.is_null()
-        && unsafe { (*thread).held.all().any(|held| held.address() != lock) }
-        && let Some(mut inside) = this_thread::enter()
-    {
+    let holds_another = !thread.is_null() && unsafe { (*thread).held.all().any(|held| held.address() != lock) };
+    if holds_another && let Some(mut inside) = this_thread::enter() {
         lock_order::waits(inside.thread(), lock, LockMode::Write, pc);
     }
 }

@@ -19,11 +19,11 @@ pub fn own_caller(pc: usize, sp: usize, innermost: Option<&CallFrame>) -> Option
     if own(pc) {
         return None;
     }
-    let words = (sp.next_multiple_of(8)..end).step_by(8).map(|at| {
+    let mut words = (sp.next_multiple_of(8)..end).step_by(8).map(|at| {
         // SAFETY: between the stack pointer and a frame of the same stack.
         unsafe { (at as *const usize).read_volatile() }
     });
-    words.filter(|&word| own(word) && own(word.wrapping_sub(CALL)) && is_after_call(word)).last()
+    words.rfind(|&word| own(word) && own(word.wrapping_sub(CALL)) && is_after_call(word))
 }
 
 fn has(module: &Module, address: usize) -> bool {
