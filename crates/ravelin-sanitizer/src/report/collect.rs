@@ -88,6 +88,7 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
             }
         }
     }
+    merge_mirrored(&mut merged);
     let mut hidden = HiddenFindings::default();
     merged.retain(|finding| {
         let hides = if !wanted.library && is_in_library(finding) {
@@ -146,6 +147,40 @@ pub(super) fn key(finding: &Finding) -> Key {
     }
     let name = finding.location.name.clone().filter(|_| race);
     (finding.problem.name(), first, second, name)
+}
+
+/// Each of the two reads of store buffering may be the stale one: which of them is found depends on the schedule. Both
+/// are one cycle and one finding, the one that was found first.
+fn merge_mirrored(findings: &mut Vec<Finding>) {
+    let mut at: HashMap<Key, usize> = HashMap::new();
+    let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
+    for finding in findings.drain(..) {
+        let first = mirrored_key(&finding).and_then(|mirrored| at.get(&mirrored).copied());
+        match first.map(|first| &mut kept[first]) {
+            Some(first) if mirrored_key(first) == Some(key(&finding)) && first.spinning == finding.spinning => {
+                first.count = first.count.saturating_add(finding.count);
+                first.runs.extend(finding.runs);
+                first.runs.sort_unstable();
+                first.runs.dedup();
+            }
+            _ => {
+                at.insert(key(&finding), kept.len());
+                kept.push(finding);
+            }
+        }
+    }
+    *findings = kept;
+}
+
+/// The key of the finding in which the other read of a cycle is the stale one.
+fn mirrored_key(finding: &Finding) -> Option<Key> {
+    match &finding.path[..] {
+        [step] if finding.problem == Problem::StaleRead && step.kind == PathStepKind::OverwritesRead => {
+            let Step { before, after, location, .. } = step.clone();
+            Some(key(&Finding { access: before, other: after, location, ..finding.clone() }))
+        }
+        _ => None,
+    }
 }
 
 /// A robustness violation between two accesses of the C++ standard library, which is the library's concern.
@@ -504,6 +539,34 @@ mod tests {
         assert_eq!(of(Problem::DataRace, 1, 2), of(Problem::DataRace, 2, 1));
         assert_ne!(of(Problem::StaleRead, 1, 2), of(Problem::StaleRead, 2, 1));
         assert_ne!(of(Problem::StaleRead, 1, 2), of(Problem::StaleUpdate, 1, 2));
+    }
+
+    #[test]
+    fn the_two_reads_of_a_cycle_are_one_finding() {
+        // Lines 1 and 2 of one thread write x and read y, lines 3 and 4 of the other write y and read x.
+        let stale = |read: u32, missed: u32, kind: PathStepKind, before: u32, after: u32, run: usize| {
+            let location = WatchedLocation { address: "0x8".to_owned(), name: None, memory: MemoryArea::Unknown };
+            let (before, after) = (access("f", before), access("g", after));
+            Finding {
+                path: vec![Step { kind, location, before, after, lacks_release: true, lacks_acquire: true }],
+                runs: vec![run],
+                ..finding(Problem::StaleRead, access("f", read), access("g", missed))
+            }
+        };
+        let overwrites = PathStepKind::OverwritesRead;
+        let merged = |mut findings: Vec<Finding>| {
+            merge_mirrored(&mut findings);
+            findings.into_iter().map(|finding| (key(&finding).1, finding.count, finding.runs)).collect::<Vec<_>>()
+        };
+        let left = stale(4, 1, overwrites, 2, 3, 7);
+        let right = stale(2, 3, overwrites, 4, 1, 5);
+        let (first, second) = (key(&left).1, key(&right).1);
+        assert_eq!(merged(vec![left.clone(), right.clone()]), [(first.clone(), 2, vec![5, 7])]);
+        assert_eq!(merged(vec![right.clone(), left.clone()]), [(second, 2, vec![5, 7])]);
+        // Another cycle, or another reason.
+        assert_eq!(merged(vec![left.clone(), stale(2, 3, overwrites, 4, 9, 5)]).len(), 2);
+        assert_eq!(merged(vec![left.clone(), stale(2, 3, PathStepKind::ReadsFrom, 4, 1, 5)]).len(), 2);
+        assert_eq!(merged(vec![left, Finding { spinning: true, ..right }]).len(), 2, "only one of them is harmless");
     }
 
     #[test]
