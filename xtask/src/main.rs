@@ -98,9 +98,10 @@ fn cargo() -> Command {
     command
 }
 
-/// Whether a program can be started.
-fn is_installed(program: &str, version_flag: &str) -> bool {
-    Command::new(program).arg(version_flag).output().is_ok()
+/// Whether a program is there and succeeds with these arguments.
+fn is_installed(program: &str, arguments: &str) -> bool {
+    let output = Command::new(program).args(arguments.split_whitespace()).output();
+    output.is_ok_and(|output| output.status.success())
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub const TAKEN: usize = 2;
 pub const UNRECORDED: usize = 3;
 /// Index of the process that makes a run now, if the program serves runs ([`crate::serving`]); 0 if there is none.
 pub const RUNNING: usize = 4;
-/// Index of a signal for the run that is about to begin; 0 if there is none. Whoever sets this to 0 sends it.
+/// Index of a signal for the run that is about to begin; 0 if there is none. The process that sets this to 0 sends it.
 pub const SIGNAL: usize = 5;
 /// Index of a word that a process which could not begin its run sets to 1.
 pub const NOT_BEGUN: usize = 6;

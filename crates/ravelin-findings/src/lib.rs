@@ -76,8 +76,6 @@ pub mod header {
 pub mod notes {
     /// The program forked.
     pub const FORKED: u64 = 1;
-    /// A child of the program could not be watched.
-    pub const CHILD_UNWATCHED: u64 = 1 << 20;
     /// So many threads were never joined that their numbers ran out; later threads were not watched.
     pub const OUT_OF_THREADS: u64 = 2;
     /// No memory was left for the runtime; what came after was not watched.
@@ -88,9 +86,10 @@ pub mod notes {
     pub const NOT_REPLAYABLE: u64 = 16;
     /// There was no address space for the runtime; nothing was watched.
     pub const NO_ADDRESS_SPACE: u64 = 32;
-
     /// The program ended without waiting for a process that it had started.
     pub const BACKGROUND: u64 = 64;
+    /// A child of the program could not be watched.
+    pub const CHILD_UNWATCHED: u64 = 128;
 
     /// Any of these: a part of the program was not watched, so that the absence of findings implies nothing.
     pub const UNWATCHED: u64 = OUT_OF_THREADS | OUT_OF_MEMORY | NO_ADDRESS_SPACE;

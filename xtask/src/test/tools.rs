@@ -5,11 +5,17 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::process::Command;
 
-/// A program, its version flag, the Debian package, and what is not tested without it.
-const TOOLS: [(&str, &str, &str, &str); 7] = [
+/// A program, arguments with which it succeeds if it is there, the Debian package, and what is not tested without it.
+const TOOLS: [(&str, &str, &str, &str); 8] = [
     ("gcc", "--version", "gcc", "the sanitizer, and what is compared with SPIN"),
     ("g++", "--version", "g++", "the sanitizer for C++"),
-    ("clang", "--version", "clang libomp-dev", "the sanitizer with clang"),
+    ("clang", "--version", "clang", "the sanitizer with clang"),
+    (
+        "clang",
+        "-fopenmp -include omp.h -fsyntax-only -x c /dev/null",
+        "libomp-dev",
+        "the sanitizer with OpenMP of clang",
+    ),
     ("cmake", "--version", "cmake", "the sanitizer as CMake's compiler"),
     ("spin", "-V", "spin", "programs written for SPIN"),
     ("dot", "-V", "graphviz", "graphs written for Graphviz"),
@@ -30,9 +36,9 @@ pub fn install() {
     }
     for (tool, flag, package, untested) in TOOLS {
         if is_installed(tool, flag) {
-            println!("{tool} is installed");
+            println!("{package} is installed");
         } else {
-            println!("{tool} is not installed (apt-get install {package}): not tested is {untested}");
+            println!("{package} is not installed (apt-get install {package}): not tested is {untested}");
         }
     }
 }
