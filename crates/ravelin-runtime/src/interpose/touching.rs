@@ -17,7 +17,7 @@ next! {
 }
 
 /// Whether what a call does counts.
-#[inline(always)]
+#[inline(never)]
 pub fn counts(pc: usize) -> bool {
     this_thread::watched() && options::library_calls() && !library::is_there() && instrumented::contains(pc)
 }
@@ -42,7 +42,12 @@ pub fn writes(at: usize, length: impl TryInto<usize>, pc: usize) {
 
 #[inline(always)]
 fn touches(at: usize, length: impl TryInto<usize>, write: bool, pc: usize) {
-    let length = length.try_into().unwrap_or(0);
+    touches_range(at, length.try_into().unwrap_or(0), write, pc);
+}
+
+/// Not inline, as everything below: the table has many lines.
+#[inline(never)]
+fn touches_range(at: usize, length: usize, write: bool, pc: usize) {
     if at != 0 && (1..=LONGEST).contains(&length) && (write || options::races()) && counts(pc) {
         memory::range(at, length, write, pc);
     }
@@ -57,7 +62,7 @@ pub fn writes_if_zero(result: i32, at: usize, length: usize, pc: usize) {
 }
 
 /// A string is read with its end; nothing if there is none.
-#[inline(always)]
+#[inline(never)]
 pub fn reads_string(at: usize, pc: usize) {
     if at != 0 && reads_count(pc) {
         memory::range(at, strlen(at) + 1, false, pc);
@@ -65,7 +70,7 @@ pub fn reads_string(at: usize, pc: usize) {
 }
 
 /// A string is read with its end, but no more than `most` bytes.
-#[inline(always)]
+#[inline(never)]
 pub fn reads_text(at: usize, most: usize, pc: usize) {
     if at != 0 && reads_count(pc) {
         memory::range(at, most.min(strnlen(at, most).saturating_add(1)), false, pc);
@@ -73,7 +78,7 @@ pub fn reads_text(at: usize, most: usize, pc: usize) {
 }
 
 /// A string was written with its end.
-#[inline(always)]
+#[inline(never)]
 pub fn writes_string(at: usize, pc: usize) {
     if at != 0 && counts(pc) {
         memory::range(at, strlen(at) + 1, true, pc);
@@ -81,7 +86,7 @@ pub fn writes_string(at: usize, pc: usize) {
 }
 
 /// A string is read up to the character that was found, or with its end if none was.
-#[inline(always)]
+#[inline(never)]
 pub fn reads_until(at: usize, found: usize, pc: usize) {
     if found == 0 {
         reads_string(at, pc);
@@ -91,7 +96,7 @@ pub fn reads_until(at: usize, found: usize, pc: usize) {
 }
 
 /// A range is read up to the byte that was found, or all of it if none was.
-#[inline(always)]
+#[inline(never)]
 pub fn reads_range_until(at: usize, length: usize, found: usize, pc: usize) {
     reads(at, if found == 0 { length } else { found.wrapping_sub(at).saturating_add(1) }, pc);
 }
