@@ -269,7 +269,9 @@ impl Program {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ravelin"));
         command.args(["run", "--format", "json", "--output"]).arg(&report).args(&case.options);
         command.args(looked_for.option().filter(|option| !case.options.iter().any(|other| other == option)));
-        command.args(schedule());
+        if !case.options.iter().any(|option| option == "--schedule") {
+            command.args(schedule());
+        }
         command.arg("--").arg(program).args(arguments);
         let code = finish_with(&mut command, Duration::from_secs(120))?;
         let text =
@@ -407,7 +409,7 @@ impl At {
     }
 }
 
-/// `RAVELIN_CASES_SCHEDULE` as options of `ravelin run`.
+/// `RAVELIN_CASES_SCHEDULE` as options of `ravelin run`, for cases without a schedule of their own.
 fn schedule() -> Vec<String> {
     let words = std::env::var("RAVELIN_CASES_SCHEDULE").unwrap_or_default();
     words.split_whitespace().map(str::to_owned).collect()
