@@ -178,7 +178,7 @@ pub enum Problem {
     LockOrderInversion,
     /// A lock was unlocked by a thread that does not hold it, while another does.
     UnlockByAnother,
-    /// A lock was unlocked that nobody holds.
+    /// A lock was unlocked that no thread holds.
     UnlockOfUnlocked,
     /// A lock was destroyed while it was held.
     DestroyOfLocked,

@@ -99,7 +99,7 @@ pub fn begin_first() {
         return;
     };
     let here = (&raw const watched) as usize;
-    watched.stack = (here.saturating_sub(8 << 20), here + (1 << 20));
+    watched.stack = (here.saturating_sub(8 << 20), first_stack_end(here));
     let thread = Box::into_raw(watched);
     table.slots.push(Slot { thread, running: true, next_epoch: 0, past: VecDeque::from([(0, 0)]) });
     table.people.push(ThreadIdentity {
@@ -139,7 +139,7 @@ pub fn alone() {
     let mut left = Vec::new();
     for (tid, slot) in table.slots.iter_mut().enumerate() {
         if slot.running && !slot.thread.is_null() && !std::ptr::eq(slot.thread, thread) {
-            // SAFETY: nobody else uses the state: its thread does not exist, and was not inside when it was copied.
+            // SAFETY: no other thread uses the state: its thread does not exist, and was not inside when it was copied.
             let clocks = unsafe { &mut (*slot.thread).clocks };
             left.push((tid as Tid, clocks.release()));
             slot.running = false;
@@ -158,6 +158,14 @@ pub fn alone() {
     file::set(header::THREADS, table.next_number);
     drop(table);
     thread.new_epoch();
+}
+
+/// Where the stack of the first thread ends. The kernel puts the name of the program there, above everything else.
+fn first_stack_end(here: usize) -> usize {
+    // SAFETY: reads what the kernel has passed to the process.
+    let name = unsafe { libc::getauxval(libc::AT_EXECFN) } as usize;
+    // Without it at least the page in use.
+    if name > here { name } else { here | 4095 }
 }
 
 /// Stops watching in this process.

@@ -221,12 +221,12 @@ impl Problem {
             Problem::UnlockOfUnlocked => ProblemTraits {
                 name: "unlock-of-unlocked",
                 group: Misuse,
-                words: "unlock of a lock that nobody holds",
+                words: "unlock of a lock that no thread holds",
                 description: "A lock is unlocked that no thread holds.",
                 certain: true,
                 roles: ["the unlock", "the unlock before it"],
-                joint: "but nobody holds it since the ",
-                sentence: "{access} of {location}, which nobody holds",
+                joint: "but no thread holds it since the ",
+                sentence: "{access} of {location}, which no thread holds",
                 advice: "unlock exactly once for each lock, on every path",
             },
             Problem::DestroyOfLocked => ProblemTraits {

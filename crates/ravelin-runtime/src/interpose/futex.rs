@@ -3,7 +3,7 @@
 //!
 //! The C library's own locks use it without this function. Calls other than a plain wait or wake go to the kernel.
 //!
-//! A thread that was woken comes after whoever woke it. Rings of the kernel are filled and emptied by one call, which is
+//! A thread that was woken comes after the thread that woke it. Rings of the kernel are filled and emptied by one call, which is
 //! taken to do both.
 
 use super::descriptors::{received, releases, wakes, woken};

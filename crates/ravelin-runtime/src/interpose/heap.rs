@@ -131,8 +131,8 @@ fn handed_out(block: usize, size: usize, pc: usize) -> usize {
     block
 }
 
-/// The zeroing of a new block is a write, which whoever gets the block must come after. Of a long one, the first part
-/// counts: the program may never touch the rest.
+/// The zeroing of a new block is a write: every thread that gets the block must come after it. Of a long one, the first
+/// part counts: the program may never touch the rest.
 #[inline(always)]
 fn zeroed(block: usize, size: usize, pc: usize) {
     const LONGEST: usize = 1 << 16;

@@ -2,6 +2,7 @@
 
 use super::decode::{Address, Arithmetic, Instruction, Operand, decode};
 use crate::caller::CallerState;
+use crate::instrumented;
 
 const RAX: u8 = 0;
 const RBX: u8 = 3;
@@ -184,7 +185,10 @@ impl Machine {
                 }
             }
             Instruction::Call { target } => return self.call(target),
-            Instruction::Return => self.at = self.pop()?,
+            Instruction::Return => {
+                let to = self.pop()?;
+                self.enter(to)?;
+            }
             Instruction::Push(register) => {
                 let value = self.registers[usize::from(register)].low(8);
                 self.push(value)?;
@@ -214,9 +218,15 @@ impl Machine {
             self.flags = Flags::default();
         } else {
             self.push(Some(self.at))?;
-            self.at = target;
+            self.enter(target)?;
         }
         Some(false)
+    }
+
+    /// Continues in another function, if that is code of the program.
+    fn enter(&mut self, at: u64) -> Option<()> {
+        self.at = at;
+        instrumented::contains(at as usize).then_some(())
     }
 
     /// The first argument of a call.

@@ -17,7 +17,11 @@ use machine::Machine;
 const PATIENCE: u32 = 256;
 
 /// Whether the code after a load of `size` bytes leads back to it with such a value. `stack` is the thread's stack.
+/// On another stack, that of a coroutine for example, nothing is known.
 pub fn goes_round(caller: &CallerState, loaded: Loaded, size: u32, stack: (usize, usize)) -> bool {
+    if !(stack.0..stack.1).contains(&(caller.sp as usize)) {
+        return false;
+    }
     let mut machine = Machine::new(caller, loaded, size, stack);
     (0..PATIENCE).find_map(|_| machine.step()).unwrap_or(false)
 }
@@ -152,6 +156,18 @@ mod tests {
         assert_eq!(below(&changed, [6, 7, 8]), [false; 3]);
         // add eax, 1; cmp ebx, eax
         assert_eq!(below(&[Code(&[0x83, 0xc0, 1, 0x39, 0xc3]), Jump(NOT_EQUAL)], [4, 5, 6]), [false; 3]);
+    }
+
+    #[test]
+    fn only_the_stack_of_the_thread_is_read() {
+        // mov eax, eax; cmp dword ptr [rsp + rax * 8], 0: the index leads beyond the end, where nothing need be
+        let indexed =
+            [Code(&[0x89, 0xc0, 0x83, 0x3c, 0xc4, 0]), Jump(EQUAL), Code(&[0x83, 0x3c, 0xc4, 0]), Jump(NOT_EQUAL)];
+        assert_eq!(rounds(&indexed, &[0, 1, 0x0fff_ffff]), [0, 1]);
+        // ret, to an address that is no code of the program
+        assert_eq!(rounds(&[Code(&[0xc3])], &[0]), []);
+        let elsewhere = CallerState { sp: 0x1000, pc: 0x2000, ..CallerState::default() };
+        assert!(!goes_round(&elsewhere, Loaded::Exactly(0), 4, (0x8000, 0x9000)));
     }
 
     #[test]

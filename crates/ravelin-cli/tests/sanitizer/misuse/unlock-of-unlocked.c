@@ -1,4 +1,4 @@
-// A lock is unlocked that nobody holds.
+// A lock is unlocked that no thread holds.
 // case mutex: unlock-of-unlocked unlock -
 // case twice -DTWICE: unlock-of-unlocked unlock -
 // case rwlock -DRWLOCK: unlock-of-unlocked unlock -
