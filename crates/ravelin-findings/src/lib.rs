@@ -14,9 +14,11 @@
 //! often it was seen and what is known about spinning.
 
 pub mod arena;
+pub mod events;
 mod read;
 mod record;
 pub mod serving;
+pub mod steering;
 mod write;
 
 pub use read::{Findings, UnreadableFindings, read};

@@ -182,8 +182,7 @@ impl Cursor<'_> {
     }
 
     fn order(&mut self) -> Option<RecordedOrder> {
-        use RecordedOrder::*;
-        self.choice(&[Plain, Relaxed, Acquire, Release, AcqRel, SeqCst])
+        self.choice(&RecordedOrder::ALL)
     }
 
     fn standstill(&mut self) -> Option<StandstillRecord> {

@@ -303,7 +303,7 @@ impl AccessKind {
 }
 
 /// The order of an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RecordedOrder {
     /// Not atomic.
     Plain,
@@ -317,6 +317,33 @@ pub enum RecordedOrder {
     AcqRel,
     /// `memory_order_seq_cst`.
     SeqCst,
+}
+
+impl RecordedOrder {
+    /// In the order of their numbers.
+    pub const ALL: [RecordedOrder; 6] = [
+        RecordedOrder::Plain,
+        RecordedOrder::Relaxed,
+        RecordedOrder::Acquire,
+        RecordedOrder::Release,
+        RecordedOrder::AcqRel,
+        RecordedOrder::SeqCst,
+    ];
+
+    /// The order with this number.
+    pub fn of(number: u64) -> Option<RecordedOrder> {
+        RecordedOrder::ALL.get(usize::try_from(number).ok()?).copied()
+    }
+
+    /// Whether a read with this order acquires.
+    pub fn acquires(self) -> bool {
+        matches!(self, RecordedOrder::Acquire | RecordedOrder::AcqRel | RecordedOrder::SeqCst)
+    }
+
+    /// Whether a write with this order releases.
+    pub fn releases(self) -> bool {
+        matches!(self, RecordedOrder::Release | RecordedOrder::AcqRel | RecordedOrder::SeqCst)
+    }
 }
 
 /// What kind of memory an address is in.

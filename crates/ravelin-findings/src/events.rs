@@ -1,0 +1,208 @@
+//! The steps of a run that was steered: what each thread did that others can see, in order.
+//!
+//! An event is one step between two scheduling points. Its operation touches at most one range of memory: the bytes of
+//! an atomic, or an object such as a mutex, which stands for its whole. Two operations of different threads
+//! [`conflict`](Operation::conflicts) if their order can matter. Runs that differ only in the order of operations
+//! without conflict are the same run for every question that is asked about them. Non-atomic accesses are no events: if
+//! their order mattered there would be a data race, and that is reported.
+//!
+//! Some operations [block](Act::blocks): they happen only where they can succeed. A load in a waiting loop is such an
+//! operation, too. A round of the loop that only repeats it is marked as [`flags::ROUND`] and is no event.
+
+use crate::RecordedOrder;
+
+/// What a thread does in one step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Act {
+    /// Nothing that others can see: it begins, yields, sleeps, or makes a fence other than a seq_cst one.
+    Local,
+    /// An atomic load, or a compare-exchange that fails.
+    Load,
+    /// An atomic store.
+    Store,
+    /// An atomic read-modify-write, or a compare-exchange that succeeds.
+    Update,
+    /// A fence.
+    Fence,
+    /// It starts a thread. The address is the number of that thread.
+    Start,
+    /// It ends. The address is its own number.
+    End,
+    /// It waits for the end of a thread. The address is the number of that thread.
+    Join,
+    /// It locks an object for itself: a mutex, a spin lock, a read-write lock for writing.
+    Lock,
+    /// It locks a read-write lock for reading.
+    LockShared,
+    /// It looks whether it could lock an object, and cannot.
+    LockFails,
+    /// It unlocks what it has locked for itself.
+    Unlock,
+    /// It unlocks what it has locked for reading.
+    UnlockShared,
+    /// It adds something to an object that others may wait for: the post of a semaphore, the signal of a condition
+    /// variable, the wake-up of a futex.
+    Give,
+    /// It takes what others have given, and waits for that.
+    Take,
+    /// Any other operation on an object.
+    Touch,
+    /// It ends the process. This is the last event of a run.
+    Exit,
+}
+
+impl Act {
+    /// In the order of their numbers.
+    pub const ALL: [Act; 17] = [
+        Act::Local,
+        Act::Load,
+        Act::Store,
+        Act::Update,
+        Act::Fence,
+        Act::Start,
+        Act::End,
+        Act::Join,
+        Act::Lock,
+        Act::LockShared,
+        Act::LockFails,
+        Act::Unlock,
+        Act::UnlockShared,
+        Act::Give,
+        Act::Take,
+        Act::Touch,
+        Act::Exit,
+    ];
+
+    /// Whether it happens only where it can succeed. Loads and updates in waiting loops do so as well; that is known
+    /// from their rounds.
+    pub fn blocks(self) -> bool {
+        matches!(self, Act::Join | Act::Lock | Act::LockShared | Act::Take)
+    }
+
+    /// What it does to its range.
+    fn effect(self) -> RangeEffect {
+        match self {
+            Act::Local | Act::Fence | Act::Start | Act::End | Act::Join | Act::Exit => RangeEffect::None,
+            Act::Load | Act::LockShared | Act::UnlockShared | Act::LockFails => RangeEffect::Reads,
+            Act::Store | Act::Update | Act::Lock | Act::Unlock | Act::Give | Act::Take | Act::Touch => {
+                RangeEffect::Writes
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RangeEffect {
+    None,
+    Reads,
+    Writes,
+}
+
+/// An operation: what a thread does, or would do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Operation {
+    pub act: Act,
+    /// For atomic accesses and fences.
+    pub order: RecordedOrder,
+    /// The first byte of its range, or the number of a thread.
+    pub address: u64,
+    /// The bytes of its range; 1 for an object.
+    pub size: u32,
+}
+
+impl Operation {
+    /// An operation that others cannot see.
+    pub const LOCAL: Operation = Operation { act: Act::Local, order: RecordedOrder::Plain, address: 0, size: 0 };
+
+    /// Whether the order of this operation and one of another thread can matter.
+    ///
+    /// Starts of threads conflict, because threads are numbered in the order of their starts. The start of a thread and
+    /// its first event, and the end of a thread and a join, do not conflict: they are ordered anyway, which is
+    /// [`Operation::enables`].
+    pub fn conflicts(&self, other: &Operation) -> bool {
+        if self.act == Act::Start && other.act == Act::Start {
+            return true;
+        }
+        let (mine, theirs) = (self.act.effect(), other.act.effect());
+        let overlap = self.address < other.address.saturating_add(u64::from(other.size))
+            && other.address < self.address.saturating_add(u64::from(self.size));
+        mine != RangeEffect::None
+            && theirs != RangeEffect::None
+            && (mine == RangeEffect::Writes || theirs == RangeEffect::Writes)
+            && overlap
+    }
+
+    /// Whether this operation must come before `later`, which is one of thread `of`.
+    pub fn enables(&self, later: &Operation, of: u32) -> bool {
+        match self.act {
+            Act::Start => self.address == u64::from(of),
+            Act::End => later.act == Act::Join && later.address == self.address,
+            _ => false,
+        }
+    }
+}
+
+/// One step of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The thread, numbered from 0 in the order of their starts.
+    pub thread: u32,
+    pub operation: Operation,
+    /// An or of [`flags`].
+    pub flags: u8,
+    /// The value that an atomic access read: its low 64 bits.
+    pub read: u64,
+    /// The value that it wrote.
+    pub written: u64,
+    /// The return address of the call, which is the place in the program.
+    pub pc: u64,
+    /// A hash of the thread's registers and stack before an atomic access: a thread that comes back to the same place
+    /// with the same hash, and has only read, goes round a waiting loop. 0 if it is not known.
+    pub state: u64,
+}
+
+/// What else is known about an event.
+pub mod flags {
+    /// A part of a round of a waiting loop, which is no event: the thread came back to its beginning.
+    pub const ROUND: u8 = 1;
+    /// A wait with a time limit, whose time was over.
+    pub const TIMED_OUT: u8 = 2;
+    /// A wait with a time limit.
+    pub const TIMED: u8 = 4;
+    /// Not an event: what the thread would have done next when the run ended.
+    pub const PENDING: u8 = 8;
+    /// A compare-exchange.
+    pub const COMPARES: u8 = 16;
+}
+
+impl Event {
+    /// How many words an event takes.
+    pub const WORDS: usize = 6;
+
+    /// As words.
+    pub fn words(&self) -> [u64; Event::WORDS] {
+        let Operation { act, order, address, size } = self.operation;
+        let first = u64::from(self.thread & 0xffff)
+            | (act as u64) << 16
+            | (order as u64) << 24
+            | u64::from(self.flags) << 32
+            | u64::from(size.min(0xff_ffff)) << 40;
+        [first, address, self.read, self.written, self.pc, self.state]
+    }
+
+    /// The event that has these words; `None` if there is none.
+    pub fn of(words: [u64; Event::WORDS]) -> Option<Event> {
+        let [first, address, read, written, pc, state] = words;
+        let act = *Act::ALL.get((first >> 16 & 0xff) as usize)?;
+        let order = RecordedOrder::of(first >> 24 & 0xff)?;
+        let operation = Operation { act, order, address, size: (first >> 40) as u32 };
+        let flags = (first >> 32 & 0xff) as u8;
+        Some(Event { thread: (first & 0xffff) as u32, operation, flags, read, written, pc, state })
+    }
+
+    /// Whether it has this flag.
+    pub fn is(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
