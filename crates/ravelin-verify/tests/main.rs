@@ -1,0 +1,1 @@
+//! Tests of ravelin-verify, as one program.
