@@ -22,7 +22,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ravelin-runtime", &["ravelin-clocks", "ravelin-findings", "ravelin-schedule"]),
     ("ravelin-clocks", &[]),
     ("ravelin-findings", &[]),
-    ("ravelin-schedule", &[]),
+    ("ravelin-schedule", &["ravelin-findings"]),
 ];
 
 /// How the runtime is built: it is called at every access of the watched program.

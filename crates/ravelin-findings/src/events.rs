@@ -174,6 +174,8 @@ pub mod flags {
     pub const PENDING: u8 = 8;
     /// A compare-exchange.
     pub const COMPARES: u8 = 16;
+    /// An attempt that does not wait: it would have failed instead ([`super::Act::LockFails`]).
+    pub const TRIES: u8 = 32;
 }
 
 impl Event {
@@ -199,6 +201,11 @@ impl Event {
         let operation = Operation { act, order, address, size: (first >> 40) as u32 };
         let flags = (first >> 32 & 0xff) as u8;
         Some(Event { thread: (first & 0xffff) as u32, operation, flags, read, written, pc, state })
+    }
+
+    /// Whether it happens only where it can succeed.
+    pub fn blocks(&self) -> bool {
+        self.operation.act.blocks() && !self.is(flags::TRIES)
     }
 
     /// Whether it has this flag.

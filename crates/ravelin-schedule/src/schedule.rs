@@ -15,6 +15,8 @@ pub enum Strategy {
         /// Among how many points those are chosen: about as many as a run has.
         length: u64,
     },
+    /// The choices are given ([`crate::Steering`]).
+    Steered,
 }
 
 /// How threads are chosen, and which of the possible choices are made.
@@ -41,6 +43,7 @@ impl fmt::Display for Schedule {
         match self.strategy {
             Strategy::Random => write!(f, "random:{}", self.seed),
             Strategy::Pct { depth, length } => write!(f, "pct:{}:{depth}:{length}", self.seed),
+            Strategy::Steered => write!(f, "steered:{}", self.seed),
         }
     }
 }
@@ -60,6 +63,7 @@ impl FromStr for Schedule {
                     depth: u32::try_from(number()?).ok().filter(|depth| *depth > 0)?,
                     length: number().filter(|length| *length > 0)?,
                 },
+                "steered" => Strategy::Steered,
                 _ => return None,
             };
             Some(Schedule { strategy, seed })
@@ -75,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_schedule_is_read_as_it_is_written() {
-        for text in ["random:0", "random:18446744073709551615", "pct:7:3:1000"] {
+        for text in ["random:0", "random:18446744073709551615", "pct:7:3:1000", "steered:0"] {
             assert_eq!(text.parse::<Schedule>().expect("a schedule").to_string(), text);
         }
         for text in [

@@ -8,7 +8,8 @@
 //! Each call takes time at most proportional to the number of threads that can run. Under the random walk, a call
 //! during which no thread waits or yields takes constant time.
 
-use crate::{Random, Schedule, Strategy};
+use crate::{Random, Schedule, Steering, Strategy};
+use ravelin_findings::steering::SteeredEnd;
 
 /// What a thread that cannot continue waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,10 @@ pub enum WaitReason {
     Descriptor,
     /// For a time.
     Time,
+    /// For another value in memory that its loop has read.
+    Memory,
+    /// For the end, or the wait, of all other threads: it ends the process.
+    Others,
 }
 
 /// The state of a thread.
@@ -59,6 +64,8 @@ pub enum TurnDecision {
     Idle,
     /// No thread will ever continue.
     Stuck(Stalemate),
+    /// The run of a steered program ends here.
+    Cut(SteeredEnd),
 }
 
 /// Why a program cannot continue.
@@ -89,6 +96,8 @@ struct ScheduledThread {
     /// Reads since its last effect.
     looks: u32,
     timed_out: bool,
+    /// For a steered program: what it waited for until it was woken.
+    woken_on: Option<(WaitReason, Option<u64>)>,
 }
 
 /// All threads of a program.
@@ -121,6 +130,8 @@ pub struct Turns {
     /// The earliest time that a thread waits for; `u64::MAX` if there is none.
     earliest: u64,
     trail: u64,
+    /// The choices, if they are given.
+    steering: Option<Steering>,
 }
 
 impl Turns {
@@ -152,6 +163,7 @@ impl Turns {
             now: 0,
             earliest: u64::MAX,
             trail: 0xcbf2_9ce4_8422_2325,
+            steering: (schedule.strategy == Strategy::Steered).then(Steering::default),
         };
         turns.add();
         turns.first = turns.random.clone();
@@ -177,6 +189,29 @@ impl Turns {
         other.trail = self.trail;
         other.change_priority(0);
         other
+    }
+
+    /// Gives the choices for the steps from now on.
+    pub fn steer(&mut self, steering: Steering) {
+        self.steering = Some(steering);
+    }
+
+    /// The choices, if they are given.
+    pub fn steering(&mut self) -> Option<&mut Steering> {
+        self.steering.as_mut()
+    }
+
+    /// A thread continues after a wait. Those that were woken with it, but instead of it, wait again.
+    pub fn taken(&mut self, me: usize) {
+        let Some(steering) = &mut self.steering else { return };
+        for other in steering.take(me) {
+            let woken_on = self.threads[other].woken_on.take();
+            if let Some((on, until)) = woken_on {
+                self.leave_ready(other);
+                self.threads[other].state = ThreadStatus::Waiting { on, until };
+            }
+        }
+        self.threads[me].woken_on = None;
     }
 
     /// Points so far.
@@ -241,13 +276,15 @@ impl Turns {
     /// A new thread, ready to run.
     pub fn add(&mut self) -> usize {
         let depth = match self.strategy {
-            Strategy::Random => 0,
+            Strategy::Random | Strategy::Steered => 0,
             Strategy::Pct { depth, .. } => i64::from(depth),
         };
         let priority = depth + (self.random.number() >> 8) as i64;
         let thread =
-            ScheduledThread { state: ThreadStatus::Ready, priority, yields: false, looks: 0, timed_out: false };
-        let place = match self.free.pop() {
+            ScheduledThread { state: ThreadStatus::Ready, priority, yields: false, looks: 0, timed_out: false, woken_on: None };
+        // Threads of a steered program are numbered in the order of their starts.
+        let free = if self.steering.is_some() { None } else { self.free.pop() };
+        let place = match free {
             Some(place) => {
                 self.threads[place] = thread;
                 place
@@ -269,6 +306,9 @@ impl Turns {
         self.points += 1;
         self.now += TICK;
         self.trail = (self.trail ^ place << 8 ^ me as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        if self.steering.is_some() {
+            return self.pick(me);
+        }
         let gives_way = match did {
             PointEffect::Effect => {
                 self.threads[me].looks = 0;
@@ -319,7 +359,13 @@ impl Turns {
     /// The thread with the turn waits.
     pub fn wait(&mut self, me: usize, on: WaitReason, until: Option<u64>) -> TurnDecision {
         debug_assert_eq!(self.running, Some(me));
-        if until.is_some_and(|until| until <= self.now) {
+        if let Some(steering) = &mut self.steering {
+            if steering.has_begun_to_wait(me) {
+                self.threads[me].timed_out = false;
+                self.threads[me].woken_on = Some((on, until));
+                return self.pick(me);
+            }
+        } else if until.is_some_and(|until| until <= self.now) {
             self.threads[me].timed_out = true;
             return TurnDecision::Stay;
         }
@@ -348,10 +394,32 @@ impl Turns {
         let mut waiting: Vec<usize> = (0..self.threads.len())
             .filter(|&place| matches!(self.threads[place].state, ThreadStatus::Waiting { on: WaitReason::Object(on), .. } if on == object))
             .collect();
+        if self.steering.is_some() {
+            return self.wake_any(object, waiting, most);
+        }
         let woken = waiting.len().min(most);
         for _ in 0..woken {
             let chosen = if waiting.len() > 1 { self.random.below(waiting.len() as u64) as usize } else { 0 };
             self.make_ready(waiting.remove(chosen), false);
+        }
+        woken
+    }
+
+    /// Lets any of these threads continue, and of those that are about to wait for the object, until `most` have.
+    fn wake_any(&mut self, object: usize, waiting: Vec<usize>, most: usize) -> usize {
+        let mut takers = waiting.clone();
+        takers.extend(self.steering.iter().flat_map(|steering| steering.registered(object)));
+        for thread in waiting {
+            if let ThreadStatus::Waiting { on, until } = self.threads[thread].state {
+                self.make_ready(thread, false);
+                self.threads[thread].woken_on = Some((on, until));
+            }
+        }
+        let woken = takers.len().min(most);
+        if woken > 0
+            && let Some(steering) = &mut self.steering
+        {
+            steering.give(takers, most);
         }
         woken
     }
@@ -418,10 +486,20 @@ impl Turns {
 
     /// The thread that continues after `me`, which has the turn.
     fn pick(&mut self, me: usize) -> TurnDecision {
+        if let Some(choice) = self.steering.as_ref().and_then(Steering::choice)
+            && choice.times_out
+            && matches!(self.state(choice.thread), ThreadStatus::Waiting { until: Some(_), .. })
+        {
+            self.make_ready(choice.thread, true);
+        }
         if self.ready.is_empty() {
             return self.nobody(me);
         }
         let chosen = match self.strategy {
+            Strategy::Steered => match self.pick_steered(me) {
+                Ok(chosen) => chosen,
+                Err(end) => return TurnDecision::Cut(end),
+            },
             Strategy::Random if self.yielding == 0 => self.ready[self.random.below(self.ready.len() as u64) as usize],
             Strategy::Random => self.pick_unyielding(me),
             Strategy::Pct { .. } => self.highest(),
@@ -465,6 +543,16 @@ impl Turns {
         best
     }
 
+    /// The thread that the script chooses, or the one that continues after it.
+    fn pick_steered(&self, me: usize) -> Result<usize, SteeredEnd> {
+        let Some(steering) = &self.steering else { return Err(SteeredEnd::NotEnabled) };
+        match steering.choice() {
+            Some(choice) if self.ready.contains(&choice.thread) => Ok(choice.thread),
+            Some(_) => Err(SteeredEnd::NotEnabled),
+            None => steering.next(me, &self.ready),
+        }
+    }
+
     /// No thread is ready.
     fn nobody(&mut self, me: usize) -> TurnDecision {
         let outside = self.threads.iter().any(|thread| thread.state == ThreadStatus::Outside);
@@ -486,6 +574,16 @@ impl Turns {
         if outside {
             self.running = None;
             return TurnDecision::Idle;
+        }
+        let waits_on = |wanted| {
+            move |thread: &ScheduledThread| matches!(thread.state, ThreadStatus::Waiting { on, .. } if on == wanted)
+        };
+        if let Some(last) = self.threads.iter().position(waits_on(WaitReason::Others)) {
+            self.make_ready(last, false);
+            return self.pick(me);
+        }
+        if self.threads.iter().any(waits_on(WaitReason::Memory)) {
+            return TurnDecision::Stuck(Stalemate::Livelock);
         }
         if self.threads.iter().all(|thread| thread.state == ThreadStatus::Ended) {
             self.running = None;
@@ -532,6 +630,7 @@ impl Turns {
                 self.lowest -= 1;
                 self.threads[me].priority = self.lowest;
             }
+            Strategy::Steered => {}
         }
     }
 
