@@ -133,7 +133,11 @@ fn write_workspace(sources: &Path, workspace: &Path) {
         symlink(sources.join(name), directory.join("src")).expect("OUT_DIR takes links");
         let mut manifest = format!("[package]\nname = {name:?}\nversion = {version:?}\nedition = \"2024\"\n");
         if *name == "ravelin-runtime" {
-            manifest += "[lib]\ncrate-type = [\"staticlib\"]\n[dependencies]\nlibc = \"0.2\"\n";
+            manifest += "[lib]\ncrate-type = [\"staticlib\"]\n";
+        }
+        manifest += "[dependencies]\n";
+        if *name == "ravelin-runtime" {
+            manifest += "libc = \"0.2\"\n";
         }
         for used in *uses {
             manifest += &format!("{used} = {{ path = \"../{used}\" }}\n");

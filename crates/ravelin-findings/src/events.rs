@@ -176,6 +176,9 @@ pub mod flags {
     pub const COMPARES: u8 = 16;
     /// An attempt that does not wait: it would have failed instead ([`super::Act::LockFails`]).
     pub const TRIES: u8 = 32;
+    /// An atomic access of a library that is taken to be right. It orders as it says, but is neither checked nor
+    /// evidence of an order, because other accesses of the library are not seen.
+    pub const UNCHECKED: u8 = 64;
 }
 
 impl Event {

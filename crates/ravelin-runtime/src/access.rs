@@ -9,10 +9,12 @@ use crate::options;
 use crate::race;
 use crate::records::{self, LockedRecord};
 use crate::report::{self, CompletedAccess};
+use crate::schedule::steer;
 use crate::this_thread::{self, InsideGuard, WatchedThread};
 use crate::trace;
 use ravelin_clocks::{AccessViolation, AtomicOrder, CasKind, LocationAccess, LocationClocks, MessageAccess};
 use ravelin_findings::AccessKind;
+use ravelin_findings::events::Act;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// What is known about an access before it is made.
@@ -82,6 +84,19 @@ impl Effect {
                 location.compare_exchange(&mut thread.clocks, access, kind, expected, written)
             }
         }
+    }
+
+    /// Writes it down for a steered run.
+    #[cold]
+    fn tell(self, order: AtomicOrder) {
+        let (act, read, written) = match self {
+            Effect::Load { value } => (Act::Load, value, 0),
+            Effect::Store { value } => (Act::Store, 0, value),
+            Effect::Update { old, new, .. } => (Act::Update, old, new),
+            Effect::CompareExchange { found, written: Some(written), .. } => (Act::Update, found, written),
+            Effect::CompareExchange { expected, found, .. } => (Act::Load, found, expected),
+        };
+        steer::accessed(act, steer::recorded(order), read, written);
     }
 
     /// What it means for a waiting loop.
@@ -175,6 +190,9 @@ impl OpenAccess {
             thread.loads.fenced(address, fences);
         }
         effect.spins(thread, place);
+        if thread.special & steer::STEERED != 0 {
+            effect.tell(order);
+        }
         thread.new_epoch();
         collect::count(thread);
     }

@@ -5,7 +5,8 @@
 
 use crate::access::{self, AccessPlace, Effect};
 use crate::options;
-use crate::special;
+use crate::schedule;
+use crate::special::{self, NextAccess, NextAct};
 use crate::spin::Spin;
 use crate::this_thread;
 use crate::word::Word;
@@ -56,10 +57,16 @@ fn access<T: Word, R>(
     result
 }
 
+/// What the access at this place will do.
+#[inline(always)]
+fn next<T: Word>(at: *mut T, pc: usize, act: NextAct) -> NextAccess {
+    NextAccess { pc, address: at as usize, size: size_of::<T>(), act }
+}
+
 extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
-    let code = special::before(pc, code, AccessKind::Load);
+    let code = special::before(next(at, pc, NextAct::Load), code, AccessKind::Load);
     let thread = this_thread::active();
-    if !thread.is_null() {
+    if !thread.is_null() && !schedule::steer::is_on() {
         // SAFETY: the calling thread's own state. A signal handler that runs now makes its own events and returns.
         let thread = unsafe { &mut *thread };
         let order = order(code);
@@ -82,7 +89,7 @@ extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
 }
 
 extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
-    let code = special::before(pc, code, AccessKind::Store);
+    let code = special::before(next(at, pc, NextAct::Store), code, AccessKind::Store);
     access(
         (at, pc, true),
         // SAFETY: the program's own access.
@@ -92,8 +99,8 @@ extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
 }
 
 #[inline(always)]
-fn update<T: Word>(at: *mut T, code: i32, pc: usize, change: impl Fn(T) -> T) -> T {
-    let code = special::before(pc, code, AccessKind::Update);
+fn update<T: Word>(at: *mut T, code: i32, pc: usize, act: NextAct, change: impl Fn(T) -> T) -> T {
+    let code = special::before(next(at, pc, act), code, AccessKind::Update);
     access(
         (at, pc, true),
         // SAFETY: the program's own access.
@@ -106,13 +113,13 @@ fn update<T: Word>(at: *mut T, code: i32, pc: usize, change: impl Fn(T) -> T) ->
 }
 
 extern "C" fn exchange<T: Word>(at: *mut T, value: T, code: i32, pc: usize) -> T {
-    update(at, code, pc, |_| value)
+    update(at, code, pc, NextAct::Exchange(value.low()), |_| value)
 }
 
 macro_rules! fetch {
     ($($name:ident: $change:ident),*) => {
         $(extern "C" fn $name<T: Word>(at: *mut T, value: T, code: i32, pc: usize) -> T {
-            update(at, code, pc, |old| old.$change(value))
+            update(at, code, pc, NextAct::Update, |old| old.$change(value))
         })*
     };
 }
@@ -122,7 +129,7 @@ fetch!(fetch_add: add, fetch_sub: sub, fetch_and: and, fetch_or: or, fetch_xor: 
 /// What the compiler says about a compare-exchange, which the program may know better.
 #[inline(always)]
 fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32), cas: CasKind, pc: usize) -> T {
-    let codes = special::before_exchange(pc, codes);
+    let codes = special::before_exchange(next(at, pc, NextAct::CompareExchange(expected.low())), codes);
     access(
         (at, pc, true),
         // SAFETY: the program's own access.
@@ -207,7 +214,7 @@ extern "C" fn thread_fence(code: i32, pc: usize) {
     if order == AtomicOrder::SeqCst {
         std::sync::atomic::fence(Ordering::SeqCst);
     }
-    special::before_fence(pc);
+    special::before_fence(pc, order);
     fence(order);
 }
 
@@ -268,20 +275,50 @@ macro_rules! load_entry {
     };
 }
 
+/// The same for accesses that both read and write, which store the registers only for a steered thread: the word at
+/// offset 12 of its state is [`crate::this_thread::WatchedThread::special`].
+macro_rules! update_entry {
+    ($symbol:expr, $register:literal, $function:path) => {
+        global_asm!(
+            concat!(".globl ", $symbol),
+            concat!(".type ", $symbol, ",@function"),
+            concat!($symbol, ":"),
+            concat!("mov ", $register, ", qword ptr [rsp]"),
+            "mov rax, qword ptr [rip + __ravelin_active@GOTTPOFF]",
+            "mov rax, qword ptr fs:[rax]",
+            "test rax, rax",
+            "je {function}",
+            "cmp dword ptr [rax + 12], 0",
+            "je {function}",
+            "mov rax, qword ptr [rip + __ravelin_caller@GOTTPOFF]",
+            "mov qword ptr fs:[rax], rbx",
+            "mov qword ptr fs:[rax + 8], rbp",
+            "mov qword ptr fs:[rax + 16], r12",
+            "mov qword ptr fs:[rax + 24], r13",
+            "mov qword ptr fs:[rax + 32], r14",
+            "mov qword ptr fs:[rax + 40], r15",
+            "mov qword ptr fs:[rax + 48], rsp",
+            concat!("mov qword ptr fs:[rax + 56], ", $register),
+            "jmp {function}",
+            function = sym $function,
+        );
+    };
+}
+
 macro_rules! entries {
     ($($bits:literal $word:ty),*) => {$(
         load_entry!(concat!("__tsan_atomic", $bits, "_load"), load::<$word>);
         entry!(concat!("__tsan_atomic", $bits, "_store"), "rcx", store::<$word>);
-        entry!(concat!("__tsan_atomic", $bits, "_exchange"), "rcx", exchange::<$word>);
+        update_entry!(concat!("__tsan_atomic", $bits, "_exchange"), "rcx", exchange::<$word>);
         entry!(concat!("__tsan_atomic", $bits, "_fetch_add"), "rcx", fetch_add::<$word>);
         entry!(concat!("__tsan_atomic", $bits, "_fetch_sub"), "rcx", fetch_sub::<$word>);
         entry!(concat!("__tsan_atomic", $bits, "_fetch_and"), "rcx", fetch_and::<$word>);
         entry!(concat!("__tsan_atomic", $bits, "_fetch_or"), "rcx", fetch_or::<$word>);
         entry!(concat!("__tsan_atomic", $bits, "_fetch_xor"), "rcx", fetch_xor::<$word>);
         entry!(concat!("__tsan_atomic", $bits, "_fetch_nand"), "rcx", fetch_nand::<$word>);
-        entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_val"), "r9", compare_exchange_val::<$word>);
-        entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_strong"), "r9", compare_exchange_strong::<$word>);
-        entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_weak"), "r9", compare_exchange_weak::<$word>);
+        update_entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_val"), "r9", compare_exchange_val::<$word>);
+        update_entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_strong"), "r9", compare_exchange_strong::<$word>);
+        update_entry!(concat!("__tsan_atomic", $bits, "_compare_exchange_weak"), "r9", compare_exchange_weak::<$word>);
     )*};
 }
 

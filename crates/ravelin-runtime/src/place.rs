@@ -107,7 +107,7 @@ pub fn none_in_arena(path: &[u8]) {
 }
 
 /// Does something with an arena's file and the words at its beginning.
-fn with_arena<R>(path: &[u8], work: impl FnOnce(i32, &[AtomicU64; arena::WORDS]) -> R) -> Option<R> {
+pub fn with_arena<R>(path: &[u8], work: impl FnOnce(i32, &[AtomicU64; arena::WORDS]) -> R) -> Option<R> {
     let file = open(path, libc::O_RDWR).ok()?;
     // The path may name something else by now, which is too short to be mapped: it is read first.
     let mut magic = 0u64;

@@ -68,7 +68,9 @@ fn prepare() {
         }
     }
     reserve();
-    *PLACES.lock() = [variable(c"RAVELIN_ARENA"), variable(c"RAVELIN_FINDINGS")];
+    let arena = variable(c"RAVELIN_ARENA");
+    *PLACES.lock() = [arena, variable(c"RAVELIN_FINDINGS")];
+    schedule::open_steering(arena);
     create_file();
 }
 
@@ -174,7 +176,13 @@ pub fn end_at_once() -> ! {
     std::process::abort()
 }
 
+/// Before the process ends by itself, whatever the reason: the other threads of a steered program go on first.
+pub fn exits() {
+    schedule::exits();
+}
+
 fn tell_progress() {
+    schedule::steer::ending();
     let (points, trail) = schedule::progress();
     file::set(header::POINTS, points);
     file::set(header::TRAIL, trail);

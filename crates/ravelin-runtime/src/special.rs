@@ -4,44 +4,69 @@
 use crate::repair;
 use crate::schedule;
 use crate::this_thread;
+use ravelin_clocks::AtomicOrder;
 use ravelin_findings::AccessKind;
 
-/// Runs before an access that returns to `pc` with the order of this code. Returns the order that it must have.
+/// An access that is about to be made.
+#[derive(Clone, Copy)]
+pub struct NextAccess {
+    /// Where it returns to.
+    pub pc: usize,
+    pub address: usize,
+    pub size: usize,
+    pub act: NextAct,
+}
+
+/// What it will do. Values are the low 64 bits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum NextAct {
+    Load,
+    Store,
+    Update,
+    /// It writes a value whatever it reads.
+    Exchange(u64),
+    /// It writes if it finds this value.
+    CompareExchange(u64),
+}
+
+/// Whether the accesses of the calling thread need more than usual.
 #[inline(always)]
-pub fn before(pc: usize, code: i32, kind: AccessKind) -> i32 {
+pub fn is_needed() -> bool {
     let thread = this_thread::active();
     // SAFETY: the calling thread's own state.
-    if !thread.is_null() && unsafe { (*thread).special } != 0 { prepare(pc, code, kind) } else { code }
+    !thread.is_null() && unsafe { (*thread).special } != 0
+}
+
+/// Runs before an access with the order of this code. Returns the order that it must have.
+#[inline(always)]
+pub fn before(access: NextAccess, code: i32, kind: AccessKind) -> i32 {
+    if is_needed() { prepare(access, code, kind) } else { code }
 }
 
 /// The same for a compare-exchange, with an order for success and one for failure.
 #[inline(always)]
-pub fn before_exchange(pc: usize, codes: (i32, i32)) -> (i32, i32) {
-    let thread = this_thread::active();
-    // SAFETY: the calling thread's own state.
-    if !thread.is_null() && unsafe { (*thread).special } != 0 { prepare_exchange(pc, codes) } else { codes }
+pub fn before_exchange(access: NextAccess, codes: (i32, i32)) -> (i32, i32) {
+    if is_needed() { prepare_exchange(access, codes) } else { codes }
 }
 
 #[cold]
 #[inline(never)]
-fn prepare(pc: usize, code: i32, kind: AccessKind) -> i32 {
-    schedule::point(pc);
-    if repair::is_on() { repair::prepare(pc, code, kind) } else { code }
+fn prepare(access: NextAccess, code: i32, kind: AccessKind) -> i32 {
+    schedule::access(access);
+    if repair::is_on() { repair::prepare(access.pc, code, kind) } else { code }
 }
 
 #[cold]
 #[inline(never)]
-fn prepare_exchange(pc: usize, codes: (i32, i32)) -> (i32, i32) {
-    schedule::point(pc);
-    if repair::is_on() { repair::prepare_exchange(pc, codes) } else { codes }
+fn prepare_exchange(access: NextAccess, codes: (i32, i32)) -> (i32, i32) {
+    schedule::access(access);
+    if repair::is_on() { repair::prepare_exchange(access.pc, codes) } else { codes }
 }
 
 /// Before a fence.
 #[inline(always)]
-pub fn before_fence(pc: usize) {
-    let thread = this_thread::active();
-    // SAFETY: the calling thread's own state.
-    if !thread.is_null() && unsafe { (*thread).special } != 0 {
-        schedule::point(pc);
+pub fn before_fence(pc: usize, order: AtomicOrder) {
+    if is_needed() {
+        schedule::fence(pc, order);
     }
 }

@@ -27,6 +27,11 @@ impl RawSpin {
         }
     }
 
+    /// Closes it if it is open, and returns whether it was.
+    pub fn try_lock(&self) -> bool {
+        self.0.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
     /// Opens it.
     #[inline(always)]
     pub fn unlock(&self) {
@@ -76,6 +81,11 @@ impl<T> Spin<T> {
     pub fn lock(&self) -> SpinGuard<'_, T> {
         self.raw.lock();
         SpinGuard(self)
+    }
+
+    /// The lock, if it is open.
+    pub fn try_lock(&self) -> Option<SpinGuard<'_, T>> {
+        self.raw.try_lock().then(|| SpinGuard(self))
     }
 
     /// Waits for the lock and keeps it closed until [`Spin::open`], in this process and in one that is forked meanwhile.

@@ -21,6 +21,8 @@ pub struct LastLoad {
     disturbed: bool,
     /// How often it was made before in a row.
     rounds: u32,
+    /// How often the thread has done something that others can see.
+    effects: u32,
 }
 
 struct Loop {
@@ -46,9 +48,9 @@ impl LastLoad {
                 went_round(pc, self.value);
             }
         } else {
-            self.left();
+            self.leave_loop();
         }
-        *self = LastLoad { pc, address, value, disturbed: false, rounds };
+        *self = LastLoad { pc, address, value, disturbed: false, rounds, effects: self.effects };
     }
 
     /// How often the load that was the thread's last action was made before in a row; `None` if the thread did anything
@@ -57,9 +59,20 @@ impl LastLoad {
         (self.pc != 0 && !self.disturbed).then_some(self.rounds)
     }
 
+    /// How often the thread has done something that others can see, or written to memory that is not its stack.
+    pub fn effects(&self) -> u32 {
+        self.effects
+    }
+
     /// The thread does something else that others can see.
     #[inline(always)]
     pub fn left(&mut self) {
+        self.effects = self.effects.wrapping_add(1);
+        self.leave_loop();
+    }
+
+    #[inline(always)]
+    fn leave_loop(&mut self) {
         if self.pc != 0 {
             if is_loop(self.pc) {
                 left_with(self.pc, self.value);
@@ -71,7 +84,9 @@ impl LastLoad {
     /// The thread writes memory. On its own stack that is part of the loop.
     #[inline(always)]
     pub fn disturbed(&mut self, address: usize, stack: (usize, usize)) {
-        self.disturbed |= address < stack.0 || address >= stack.1;
+        let elsewhere = address < stack.0 || address >= stack.1;
+        self.disturbed |= elsewhere;
+        self.effects = self.effects.wrapping_add(u32::from(elsewhere));
     }
 }
 

@@ -51,8 +51,8 @@ pub struct WatchedThread {
     pub stamp: u64,
     /// Whether it is inside.
     inside: AtomicU32,
-    /// Whether its accesses need more than usual: 0, or an or of [`crate::schedule::SCHEDULED`] and
-    /// [`crate::repair::REPAIRED`].
+    /// Whether its accesses need more than usual: 0, or an or of [`crate::schedule::SCHEDULED`],
+    /// [`crate::schedule::steer::STEERED`] and [`crate::repair::REPAIRED`].
     pub special: u32,
     /// How many calls are on its stack; may exceed [`DEPTH`].
     depth: usize,
@@ -81,6 +81,8 @@ pub struct WatchedThread {
     pub loads: crate::loads::Loads,
     /// The read that may be the body of a waiting loop.
     pub spin: crate::spinning::LastLoad,
+    /// Where it was since its last effect, if it is steered.
+    pub arrivals: crate::schedule::arrivals::Arrivals,
     /// The threads from which it has learnt.
     pub sources: Sources,
     /// The locks it holds.
@@ -90,6 +92,9 @@ pub struct WatchedThread {
     /// Its time in the order of starting and joining.
     pub starts: StartTime,
 }
+
+// The assembly in `atomics` knows where it is.
+const _: () = assert!(std::mem::offset_of!(WatchedThread, special) == 12);
 
 impl WatchedThread {
     /// A thread with these clocks; `None` if memory has run out. The history of the previous thread with the same tid
@@ -122,6 +127,7 @@ impl WatchedThread {
             mark: crate::marks::ThreadMarks::default(),
             loads: crate::loads::Loads::new(),
             spin: crate::spinning::LastLoad::default(),
+            arrivals: crate::schedule::arrivals::Arrivals::new(),
             sources,
             held: HeldLocks::new(),
             known_edges: KnownEdges::new(),
@@ -147,8 +153,11 @@ impl WatchedThread {
     /// Runs after the clocks have advanced to another epoch.
     #[inline(always)]
     pub fn new_epoch(&mut self) {
-        self.stamp = slot::stamp(self.clocks.tid, self.clocks.since());
-        self.trace.time(self.calls(), self.clocks.epoch, self.clocks.since());
+        // A steered thread must be seen to write again after each event, even if nothing was released in between.
+        let steered = self.special & crate::schedule::steer::STEERED != 0;
+        let since = if steered { self.clocks.epoch } else { self.clocks.since() };
+        self.stamp = slot::stamp(self.clocks.tid, since);
+        self.trace.time(self.calls(), self.clocks.epoch, since);
         if self.clocks.epoch >= threads::LAST_EPOCH {
             threads::renew(self);
         }

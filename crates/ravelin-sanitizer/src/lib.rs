@@ -26,4 +26,7 @@ pub use runs::{CompletedRun, CompletedRuns, RunPlan, Scheduling, fingerprint};
 pub use suppression::{Suppressions, WrongSuppressions};
 pub use trial::Trial;
 pub use unpack::{NotUnpacked, Runtime};
-pub use watch::{FreshReason, NotWatched, Streams, WatchCommand, WatchedRun, find_program, read_findings, watch};
+pub use watch::{
+    FreshReason, NotWatched, ReportedEvents, SteeredProgram, SteeredRun, Streams, WatchCommand, WatchedRun,
+    find_program, read_findings, watch,
+};

@@ -73,6 +73,8 @@ impl Replay {
             scheduling: match self.schedule.strategy {
                 Strategy::Random => Scheduling::Random,
                 Strategy::Pct { depth, length } => Scheduling::Pct { depth, length: Some(length) },
+                // Reports of `ravelin run` have none of these.
+                Strategy::Steered => Scheduling::Os,
             },
             seed: self.schedule.seed,
             runs: 1,

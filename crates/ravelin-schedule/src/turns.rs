@@ -280,8 +280,14 @@ impl Turns {
             Strategy::Pct { depth, .. } => i64::from(depth),
         };
         let priority = depth + (self.random.number() >> 8) as i64;
-        let thread =
-            ScheduledThread { state: ThreadStatus::Ready, priority, yields: false, looks: 0, timed_out: false, woken_on: None };
+        let thread = ScheduledThread {
+            state: ThreadStatus::Ready,
+            priority,
+            yields: false,
+            looks: 0,
+            timed_out: false,
+            woken_on: None,
+        };
         // Threads of a steered program are numbered in the order of their starts.
         let free = if self.steering.is_some() { None } else { self.free.pop() };
         let place = match free {
@@ -575,9 +581,7 @@ impl Turns {
             self.running = None;
             return TurnDecision::Idle;
         }
-        let waits_on = |wanted| {
-            move |thread: &ScheduledThread| matches!(thread.state, ThreadStatus::Waiting { on, .. } if on == wanted)
-        };
+        let waits_on = |wanted| move |thread: &ScheduledThread| matches!(thread.state, ThreadStatus::Waiting { on, .. } if on == wanted);
         if let Some(last) = self.threads.iter().position(waits_on(WaitReason::Others)) {
             self.make_ready(last, false);
             return self.pick(me);

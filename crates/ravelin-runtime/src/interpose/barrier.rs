@@ -13,6 +13,7 @@ use super::table::ObjectTable;
 use crate::{memory, schedule, start_order, sync};
 use libc::{c_int, c_uint};
 use ravelin_findings::WaitsFor;
+use ravelin_findings::events::Act;
 
 /// The current round of each barrier.
 pub static BARRIERS: ObjectTable<BarrierRound> = ObjectTable::new();
@@ -43,7 +44,7 @@ interpose! {
     }
 
     fn pthread_barrier_wait(barrier: usize; pc) -> c_int {
-        schedule::point(pc);
+        schedule::before(pc, Act::Touch, barrier);
         let (parity, last) = arrive(barrier);
         sync::release_join(barrier + 8 * parity);
         start_order::release(barrier + 8 * parity);
@@ -51,7 +52,7 @@ interpose! {
             memory::forget(barrier + 8 * (1 - parity), 8);
         }
         let status = match schedule::mine() {
-            Some(me) if is_known(barrier) => in_turn(me, pc, barrier + 8 * parity, last),
+            Some(me) if is_known(barrier) => in_turn(me, pc, (barrier, barrier + 8 * parity), last),
             _ => schedule::outside(pc, || real(barrier)),
         };
         if status == 0 || status == libc::PTHREAD_BARRIER_SERIAL_THREAD {
@@ -63,12 +64,12 @@ interpose! {
 }
 
 /// A round without the C library: all threads but the last wait for the last.
-fn in_turn(me: usize, pc: usize, round: usize, last: bool) -> c_int {
+fn in_turn(me: usize, pc: usize, (barrier, round): (usize, usize), last: bool) -> c_int {
     if last {
         schedule::wake(round);
         return libc::PTHREAD_BARRIER_SERIAL_THREAD;
     }
-    schedule::wait(me, pc, (WaitsFor::Barrier, round), None);
+    schedule::wait_in(me, pc, (WaitsFor::Barrier, round), None, barrier);
     0
 }
 

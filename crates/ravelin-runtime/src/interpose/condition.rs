@@ -9,6 +9,7 @@ use crate::schedule::{self, time};
 use crate::{misuse, start_order, sync};
 use libc::{CLOCK_MONOTONIC, CLOCK_REALTIME, ETIMEDOUT, c_int};
 use ravelin_findings::WaitsFor;
+use ravelin_findings::events::Act;
 
 interpose! {
     fn pthread_cond_wait @ "GLIBC_2.3.2" (condition: usize, mutex: usize; pc) -> c_int {
@@ -111,11 +112,12 @@ fn in_turn(
     if flags_of(condition) & 1 != 0 || mutex::is_shared(mutex) || until == Some(None) {
         return schedule::outside(pc, || waiting(condition, mutex, pc, real));
     }
-    schedule::point(pc);
+    schedule::before(pc, Act::Touch, condition);
     schedule::end_if_cancelled(me);
+    schedule::will_wait(me, condition);
     misuse::waits_again(mutex, pc);
     sync::release(mutex);
-    mutex::open(mutex);
+    mutex::open(mutex, pc);
     let over = schedule::wait(me, pc, (WaitsFor::Condition, condition), until.flatten());
     mutex::lock_again(me, mutex, pc);
     sync::acquire(mutex);
@@ -127,7 +129,7 @@ fn in_turn(
 fn wakes(condition: usize, pc: usize, most: usize) {
     start_order::release(condition);
     if schedule::is_on() {
-        schedule::point(pc);
+        schedule::before(pc, Act::Give, condition);
         schedule::wake_some(condition, most);
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::own_caller::own_caller;
 use crate::trace::CallFrame;
-use crate::{file, kernel, this_thread, threads};
+use crate::{file, kernel, schedule, this_thread, threads};
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use ravelin_findings::header;
 
@@ -87,6 +87,7 @@ fn record(signal: c_int, address: usize, (pc, sp): (usize, usize)) {
     file::set(header::CRASH_ADDRESS, address as u64);
     file::set(header::CRASH_THREAD, number);
     file::set(header::CRASH_SIGNAL, signal as u64);
+    schedule::steer::ending();
     if let Some(inside) = inside {
         inside.leave_for_good();
     }

@@ -10,6 +10,7 @@ use super::descriptors::{received, releases, wakes, woken};
 use crate::schedule::{self, time};
 use libc::{c_int, c_long};
 use ravelin_findings::WaitsFor;
+use ravelin_findings::events::Act;
 
 /// What is left of an operation without its flags.
 const FUTEX_COMMAND: c_int = !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
@@ -55,7 +56,7 @@ fn in_turn(
     let pc = 0;
     match operation & FUTEX_COMMAND {
         command @ (libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET) => {
-            schedule::point(pc);
+            schedule::before(pc, Act::Touch, word);
             // SAFETY: the program waits for this word, so it exists.
             if unsafe { (word as *const u32).read_volatile() } != value {
                 return fails(libc::EAGAIN);
@@ -69,7 +70,7 @@ fn in_turn(
             if over { fails(libc::ETIMEDOUT) } else { 0 }
         }
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
-            schedule::point(pc);
+            schedule::before(pc, Act::Give, word);
             let most = value as usize;
             let woken = schedule::wake_some(word, most);
             // A thread outside the schedule may wait as well.

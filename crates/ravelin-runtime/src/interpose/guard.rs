@@ -12,6 +12,7 @@
 use crate::{schedule, sync};
 use libc::c_int;
 use ravelin_findings::WaitsFor;
+use ravelin_findings::events::Act;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const DONE: u32 = 1;
@@ -21,7 +22,7 @@ const WAITED_FOR: u32 = 1 << 16;
 interpose! {
     /// 1 if the caller must initialise the variable, 0 if that is done.
     fn __cxa_guard_acquire(guard: usize; pc) -> c_int {
-        schedule::point(pc);
+        schedule::before(pc, Act::Touch, guard);
         loop {
             match word(guard).compare_exchange(0, PENDING, Ordering::Acquire, Ordering::Acquire) {
                 Ok(_) => return 1,
@@ -70,6 +71,9 @@ fn wait(guard: usize, now: u32) {
 }
 
 fn finish(guard: usize, state: u32) {
+    if schedule::steer::is_on() {
+        schedule::before(0, Act::Give, guard);
+    }
     let before = word(guard).swap(state, Ordering::Release);
     schedule::wake(guard);
     if before & WAITED_FOR != 0 {

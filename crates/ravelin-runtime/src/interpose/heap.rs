@@ -6,7 +6,7 @@
 //! `dlsym`, which finds the next definitions, may allocate. Until they are found, memory comes from a small buffer, and
 //! `free` recognises it. Everything is done in `open`: a call before the process's start-up opens the heap itself.
 
-use super::{openmp, operators, touching};
+use super::{openmp, operators, steady_heap, touching};
 use crate::{instrumented, memory, options};
 use libc::{c_int, c_void};
 use std::cell::UnsafeCell;
@@ -17,14 +17,15 @@ interpose! {
         if !open() {
             return early(size, ALIGNMENT);
         }
-        handed_out(real(size), size, pc)
+        handed_out(steady_heap::allocate(size, ALIGNMENT).unwrap_or_else(|| real(size)), size, pc)
     }
 
     fn calloc(count: usize, size: usize; pc) -> usize {
         if !open() {
             return early(count.saturating_mul(size), ALIGNMENT);
         }
-        let block = handed_out(real(count, size), count.wrapping_mul(size), pc);
+        let steady = count.checked_mul(size).and_then(|whole| steady_heap::allocate(whole, ALIGNMENT));
+        let block = handed_out(steady.unwrap_or_else(|| real(count, size)), count.wrapping_mul(size), pc);
         zeroed(block, count.wrapping_mul(size), pc);
         block
     }
@@ -34,7 +35,7 @@ interpose! {
             // SAFETY: the caller's promises about the block are those of `realloc`.
             return unsafe { realloc_early(block, size, pc) };
         }
-        moved(block, size, pc, || real(block, size))
+        moved(block, size, pc, || steadily_moved(block, size).unwrap_or_else(|| real(block, size)))
     }
 
     fn reallocarray(block: usize, count: usize, size: usize; pc) -> usize {
@@ -43,7 +44,7 @@ interpose! {
             // SAFETY: the caller's promises about the block are those of `realloc`.
             return unsafe { realloc_early(block, whole, pc) };
         }
-        moved(block, whole, pc, || real(block, count, size))
+        moved(block, whole, pc, || steadily_moved(block, whole).unwrap_or_else(|| real(block, count, size)))
     }
 
     fn free(block: usize; pc) {
@@ -56,14 +57,24 @@ interpose! {
         } else {
             memory::freed(block, pc);
         }
-        real(block);
+        if !steady_heap::is_one(block) {
+            real(block);
+        }
     }
 
     fn posix_memalign(place: usize, alignment: usize, size: usize; pc) -> c_int {
         if !open() {
             return libc::ENOMEM;
         }
-        let status = real(place, alignment, size);
+        let steady = if alignment.is_power_of_two() { steady_heap::allocate(size, alignment) } else { None };
+        let status = match steady {
+            Some(block) => {
+                // SAFETY: the program gave this address as one of a pointer.
+                unsafe { (place as *mut usize).write(block) };
+                0
+            }
+            None => real(place, alignment, size),
+        };
         if status == 0 {
             // SAFETY: the call has succeeded, so the block's address is stored there.
             handed_out(unsafe { (place as *const usize).read() }, size, pc);
@@ -75,14 +86,16 @@ interpose! {
         if !open() {
             return early(size, alignment);
         }
-        handed_out(real(alignment, size), size, pc)
+        let steady = if alignment.is_power_of_two() { steady_heap::allocate(size, alignment) } else { None };
+        handed_out(steady.unwrap_or_else(|| real(alignment, size)), size, pc)
     }
 
     fn memalign(alignment: usize, size: usize; pc) -> usize {
         if !open() {
             return early(size, alignment);
         }
-        handed_out(real(alignment, size), size, pc)
+        let steady = if alignment.is_power_of_two() { steady_heap::allocate(size, alignment) } else { None };
+        handed_out(steady.unwrap_or_else(|| real(alignment, size)), size, pc)
     }
 
     fn valloc(size: usize; pc) -> usize {
@@ -159,6 +172,18 @@ fn moved(block: usize, size: usize, pc: usize, realloc: impl FnOnce() -> usize) 
         memory::allocated(block, before, before, pc);
     }
     place
+}
+
+/// A steered thread gets another block instead of one that it makes larger or smaller. `None` if the C library has to
+/// do it.
+fn steadily_moved(block: usize, size: usize) -> Option<usize> {
+    let is_steady = steady_heap::is_one(block);
+    let place = steady_heap::allocate(size, ALIGNMENT).or_else(|| is_steady.then_some(0))?;
+    if place != 0 {
+        // SAFETY: the old block is the program's, and both have that many bytes.
+        unsafe { std::ptr::copy_nonoverlapping(block as *const u8, place as *mut u8, usable(block).min(size)) };
+    }
+    Some(place)
 }
 
 /// How many bytes of a block the program may use.

@@ -50,6 +50,7 @@ mod scanning;
 mod semaphore;
 pub mod signals;
 mod sleeping;
+mod steady_heap;
 mod table;
 mod threads;
 mod touching;

@@ -11,6 +11,7 @@ use crate::misuse::{self, LockHolder};
 use crate::schedule::time;
 use crate::{memory, schedule, sync};
 use libc::{CLOCK_REALTIME, EBUSY, EOWNERDEAD, ETIMEDOUT, c_int};
+use ravelin_findings::events::Act;
 use ravelin_findings::{AccessKind, WaitsFor};
 
 /// The size of `pthread_mutex_t`, which `mtx_t` is too.
@@ -152,7 +153,7 @@ fn lock_in_turn(
     if kind & CHECKED == libc::PTHREAD_MUTEX_ERRORCHECK && owner == schedule::turn::own_tid() {
         return real();
     }
-    let locked = schedule::until(me, pc, (WaitsFor::Mutex, mutex), until, || {
+    let locked = schedule::until(me, pc, Act::Lock, (WaitsFor::Mutex, mutex), until, || {
         Some(next::pthread_mutex_trylock(mutex)).filter(|status| *status != EBUSY)
     });
     locked.unwrap_or(late)
@@ -160,13 +161,16 @@ fn lock_in_turn(
 
 /// Locks a mutex again after a wait for a condition.
 pub fn lock_again(me: usize, mutex: usize, pc: usize) {
-    let _ = schedule::until(me, pc, (WaitsFor::Mutex, mutex), None, || {
+    let _ = schedule::until(me, pc, Act::Lock, (WaitsFor::Mutex, mutex), None, || {
         Some(next::pthread_mutex_trylock(mutex)).filter(|status| *status != EBUSY)
     });
 }
 
 /// Unlocks a mutex for a wait for a condition.
-pub fn open(mutex: usize) {
+pub fn open(mutex: usize, pc: usize) {
+    if schedule::steer::is_on() {
+        schedule::before(pc, Act::Unlock, mutex);
+    }
     next::pthread_mutex_unlock(mutex);
     schedule::wake(mutex);
 }
@@ -182,7 +186,7 @@ fn unlock(lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     if !schedule::is_on() {
         return real();
     }
-    schedule::point(pc);
+    schedule::before(pc, Act::Unlock, lock);
     let status = real();
     schedule::wake(lock);
     status
@@ -190,15 +194,13 @@ fn unlock(lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
 
 /// Tries a lock by `real`; a thread that fails lets others run.
 #[inline(always)]
-fn attempt(pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+fn attempt(lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     if !schedule::is_on() {
         return real();
     }
-    schedule::point(pc);
+    schedule::before(pc, Act::Lock, lock);
     let status = real();
-    if status != 0 {
-        schedule::yields(pc);
-    }
+    schedule::attempted(pc, Act::Lock, status == 0);
     status
 }
 
@@ -227,7 +229,7 @@ interpose! {
     }
 
     fn pthread_mutex_trylock(mutex: usize; pc) -> c_int {
-        acquire_if_locked(mutex, pc, attempt(pc, || real(mutex)))
+        acquire_if_locked(mutex, pc, attempt(mutex, pc, || real(mutex)))
     }
 
     fn pthread_mutex_timedlock(mutex: usize, until: usize; pc) -> c_int {
@@ -263,7 +265,7 @@ interpose! {
     }
 
     fn mtx_trylock(mutex: usize; pc) -> c_int {
-        acquire_if_locked(mutex, pc, attempt(pc, || real(mutex)))
+        acquire_if_locked(mutex, pc, attempt(mutex, pc, || real(mutex)))
     }
 
     fn mtx_timedlock(mutex: usize, until: usize; pc) -> c_int {
@@ -294,7 +296,7 @@ interpose! {
         misuse::waits(lock, LockMode::Write, pc, |_| is_spinning(lock));
         let status = match schedule::mine() {
             None => real(lock),
-            Some(me) => schedule::until(me, pc, (WaitsFor::SpinLock, lock), None, || {
+            Some(me) => schedule::until(me, pc, Act::Lock, (WaitsFor::SpinLock, lock), None, || {
                 Some(next::pthread_spin_trylock(lock)).filter(|status| *status != EBUSY)
             })
             .unwrap_or(0),
@@ -303,7 +305,7 @@ interpose! {
     }
 
     fn pthread_spin_trylock(lock: usize; pc) -> c_int {
-        acquire_if_locked(lock, pc, attempt(pc, || real(lock)))
+        acquire_if_locked(lock, pc, attempt(lock, pc, || real(lock)))
     }
 
     fn pthread_spin_unlock(lock: usize; pc) -> c_int {

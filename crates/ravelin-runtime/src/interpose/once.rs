@@ -7,13 +7,14 @@
 use crate::{schedule, sync};
 use libc::c_int;
 use ravelin_findings::WaitsFor;
+use ravelin_findings::events::Act;
 
 interpose! {
     fn pthread_once(control: usize, initialise: usize; pc) -> c_int {
         wait_for_others(control, pc);
         intend(control, initialise);
         let status = real(control, initialise_and_release as *const () as usize);
-        schedule::wake(control);
+        finished(control, pc);
         sync::acquire(control);
         status
     }
@@ -22,9 +23,17 @@ interpose! {
         wait_for_others(control, pc);
         intend(control, initialise);
         real(control, initialise_and_release as *const () as usize);
-        schedule::wake(control);
+        finished(control, pc);
         sync::acquire(control);
     }
+}
+
+/// The initialiser has ended, in this thread or in another one.
+fn finished(control: usize, pc: usize) {
+    if schedule::steer::is_on() {
+        schedule::before(pc, Act::Give, control);
+    }
+    schedule::wake(control);
 }
 
 /// With a schedule, no thread waits in the C library for an initialiser that another thread runs. The lowest bit of a
@@ -35,7 +44,7 @@ fn wait_for_others(control: usize, pc: usize) {
     let Some(me) = schedule::mine() else {
         return;
     };
-    schedule::point(pc);
+    schedule::before(pc, Act::Touch, control);
     // SAFETY: the program's control, which the C library changes as an atomic.
     while unsafe { (control as *const c_int).read_volatile() } & 1 != 0 {
         schedule::wait(me, pc, (WaitsFor::Initialisation, control), schedule::time::later(LOOK));

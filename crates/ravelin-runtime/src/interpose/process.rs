@@ -78,6 +78,7 @@ pub fn begin_again() {
 /// The program ends here, if this is the process that is watched.
 pub extern "C" fn ending() {
     if kernel::process() == PROCESS.load(Ordering::Relaxed) {
+        process::exits();
         if leaves_child() {
             process::leaves_process();
         }

@@ -9,6 +9,7 @@ use crate::schedule::time;
 use crate::{memory, schedule, sync};
 use libc::{CLOCK_REALTIME, EBUSY, ETIMEDOUT, c_int, pthread_rwlock_t};
 use ravelin_findings::WaitsFor;
+use ravelin_findings::events::Act;
 
 mod next {
     use libc::c_int;
@@ -18,6 +19,10 @@ mod next {
     }
 }
 
+/// The two ways to lock it.
+const READ: (Act, fn(usize) -> c_int) = (Act::LockShared, next::pthread_rwlock_tryrdlock);
+const WRITE: (Act, fn(usize) -> c_int) = (Act::Lock, next::pthread_rwlock_trywrlock);
+
 /// Locks the lock. With a schedule, it does not wait in the C library. A thread that already holds the lock for writing
 /// gets the error from `real`.
 #[inline(always)]
@@ -25,7 +30,7 @@ fn lock(
     lock: usize,
     pc: usize,
     until: impl FnOnce() -> Option<u64>,
-    attempt: fn(usize) -> c_int,
+    (act, attempt): (Act, fn(usize) -> c_int),
     real: impl FnOnce() -> c_int,
 ) -> c_int {
     let Some(me) = schedule::mine() else {
@@ -34,19 +39,17 @@ fn lock(
     if writer(lock) == schedule::turn::own_tid() {
         return real();
     }
-    let locked = schedule::until(me, pc, (WaitsFor::ReadWriteLock, lock), until(), || {
+    let locked = schedule::until(me, pc, act, (WaitsFor::ReadWriteLock, lock), until(), || {
         Some(attempt(lock)).filter(|status| *status != EBUSY)
     });
     locked.unwrap_or(ETIMEDOUT)
 }
 
 #[inline(always)]
-fn attempt(pc: usize, real: impl FnOnce() -> c_int) -> c_int {
-    schedule::point(pc);
+fn attempt(lock: usize, act: Act, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    schedule::before(pc, act, lock);
     let status = real();
-    if status != 0 {
-        schedule::yields(pc);
-    }
+    schedule::attempted(pc, act, status == 0);
     status
 }
 
@@ -72,45 +75,46 @@ interpose! {
     fn pthread_rwlock_rdlock(object: usize; pc) -> c_int {
         // A thread that holds it for writing is refused.
         misuse::waits(object, LockMode::Read, pc, |_| false);
-        reads(object, pc, lock(object, pc, || None, next::pthread_rwlock_tryrdlock, || real(object)))
+        reads(object, pc, lock(object, pc, || None, READ, || real(object)))
     }
 
     fn pthread_rwlock_tryrdlock(lock: usize; pc) -> c_int {
-        reads(lock, pc, attempt(pc, || real(lock)))
+        reads(lock, pc, attempt(lock, Act::LockShared, pc, || real(lock)))
     }
 
     fn pthread_rwlock_timedrdlock(object: usize, until: usize; pc) -> c_int {
         let time = || at(CLOCK_REALTIME, until);
-        reads(object, pc, lock(object, pc, time, next::pthread_rwlock_tryrdlock, || real(object, until)))
+        reads(object, pc, lock(object, pc, time, READ, || real(object, until)))
     }
 
     fn pthread_rwlock_clockrdlock(object: usize, clock: c_int, until: usize; pc) -> c_int {
         let time = || at(clock, until);
-        reads(object, pc, lock(object, pc, time, next::pthread_rwlock_tryrdlock, || real(object, clock, until)))
+        reads(object, pc, lock(object, pc, time, READ, || real(object, clock, until)))
     }
 
     fn pthread_rwlock_wrlock(object: usize; pc) -> c_int {
         misuse::waits(object, LockMode::Write, pc, |held| held == LockMode::Read && readers(object) > 0);
-        writes(object, pc, lock(object, pc, || None, next::pthread_rwlock_trywrlock, || real(object)))
+        writes(object, pc, lock(object, pc, || None, WRITE, || real(object)))
     }
 
     fn pthread_rwlock_trywrlock(lock: usize; pc) -> c_int {
-        writes(lock, pc, attempt(pc, || real(lock)))
+        writes(lock, pc, attempt(lock, Act::Lock, pc, || real(lock)))
     }
 
     fn pthread_rwlock_timedwrlock(object: usize, until: usize; pc) -> c_int {
         let time = || at(CLOCK_REALTIME, until);
-        writes(object, pc, lock(object, pc, time, next::pthread_rwlock_trywrlock, || real(object, until)))
+        writes(object, pc, lock(object, pc, time, WRITE, || real(object, until)))
     }
 
     fn pthread_rwlock_clockwrlock(object: usize, clock: c_int, until: usize; pc) -> c_int {
         let time = || at(clock, until);
-        writes(object, pc, lock(object, pc, time, next::pthread_rwlock_trywrlock, || real(object, clock, until)))
+        writes(object, pc, lock(object, pc, time, WRITE, || real(object, clock, until)))
     }
 
     fn pthread_rwlock_unlock(lock: usize; pc) -> c_int {
-        schedule::point(pc);
-        let readers = if is_written(lock) { None } else { Some(left_by_readers(lock)) };
+        let is_writer = is_written(lock);
+        schedule::before(pc, if is_writer { Act::Unlock } else { Act::UnlockShared }, lock);
+        let readers = if is_writer { None } else { Some(left_by_readers(lock)) };
         if !sync::release_lock(lock, readers) {
             release_unheld(lock, pc);
         }

@@ -4,6 +4,7 @@ use crate::schedule::time;
 use crate::{memory, schedule, start_order, sync};
 use libc::{CLOCK_REALTIME, EAGAIN, ETIMEDOUT, c_int, c_uint, sem_t};
 use ravelin_findings::WaitsFor;
+use ravelin_findings::events::Act;
 
 mod next {
     use libc::c_int;
@@ -28,7 +29,7 @@ fn in_turn(me: usize, semaphore: usize, pc: usize, until: Option<u64>) -> c_int 
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let before = unsafe { *errno };
-    let taken = schedule::until(me, pc, (WaitsFor::Semaphore, semaphore), until, || {
+    let taken = schedule::until(me, pc, Act::Take, (WaitsFor::Semaphore, semaphore), until, || {
         let status = next::sem_trywait(semaphore);
         // SAFETY: as above.
         (status == 0 || unsafe { *errno } != EAGAIN).then_some(status)
@@ -63,7 +64,7 @@ interpose! {
     }
 
     fn sem_post(semaphore: usize; pc) -> c_int {
-        schedule::point(pc);
+        schedule::before(pc, Act::Give, semaphore);
         sync::release_join(semaphore);
         start_order::release(semaphore);
         let status = real(semaphore);
@@ -76,11 +77,9 @@ interpose! {
     }
 
     fn sem_trywait(semaphore: usize; pc) -> c_int {
-        schedule::point(pc);
+        schedule::before(pc, Act::Take, semaphore);
         let status = real(semaphore);
-        if status != 0 {
-            schedule::yields(pc);
-        }
+        schedule::attempted(pc, Act::Take, status == 0);
         taken(semaphore, status)
     }
 

@@ -14,6 +14,7 @@ use crate::schedule::time;
 use crate::threads::Seed;
 use crate::{kernel, schedule, this_thread, threads};
 use libc::c_int;
+use ravelin_findings::events::Act;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// The threads whose handles can still be used.
@@ -34,9 +35,10 @@ interpose! {
         let Some(start) = Start::new(function, argument, attributes, pc) else {
             return real(handle, attributes, function.address(), argument);
         };
+        starts(pc);
         let status = real(handle, attributes, child as *const () as usize, start as usize);
         settle(start, handle, is_detached(attributes), status);
-        schedule::point(pc);
+        schedule::point_unless_steered(pc);
         status
     }
 
@@ -48,9 +50,10 @@ interpose! {
         let Some(start) = Start::new(function, argument, 0, pc) else {
             return real(handle, function.address(), argument);
         };
+        starts(pc);
         let status = real(handle, child as *const () as usize, start as usize);
         settle(start, handle, false, status);
-        schedule::point(pc);
+        schedule::point_unless_steered(pc);
         status
     }
 
@@ -169,6 +172,13 @@ impl Start {
     }
 }
 
+/// The calling thread is about to start another.
+fn starts(pc: usize) {
+    if schedule::steer::is_on() {
+        schedule::before(pc, Act::Start, 0);
+    }
+}
+
 /// The parent has returned from starting the thread. It records the handle and lets the child continue, or undoes
 /// everything if there is no child.
 fn settle(start: *mut Start, handle: usize, detached: bool, status: c_int) {
@@ -221,7 +231,7 @@ fn begin(start: *mut Start) -> (ThreadFunction, usize) {
     let mut start = unsafe { Box::from_raw(start) };
     let (function, argument) = (start.function, start.argument);
     if let Some(place) = start.place {
-        schedule::turn::wait_for_first(place);
+        schedule::begins(place);
     }
     if let Some(seed) = start.seed.take() {
         threads::begin(seed);
@@ -254,6 +264,9 @@ unsafe extern "C" fn end_of_round(rounds: *mut libc::c_void) {
     HANDLES.remove_if(handle, |known| known.detached);
     let place = schedule::mine();
     let number = threads::own_number();
+    if let Some(place) = place {
+        schedule::ends(place);
+    }
     threads::end();
     if let Some(place) = place {
         schedule::ended(place, number);

@@ -5,7 +5,7 @@
 
 use super::left_by_readers;
 use crate::word::Word;
-use crate::{records, sync, this_thread};
+use crate::{records, schedule, sync, this_thread};
 use ravelin_clocks::{AtomicOrder, MessageAccess};
 use std::arch::global_asm;
 
@@ -50,6 +50,14 @@ fn access<R>(
     raw: impl FnOnce() -> R,
     done: impl FnOnce(&R) -> (MessageAccess, AtomicOrder),
 ) -> R {
+    let steered = schedule::library_access(address);
+    let done = |result: &R| {
+        let done = done(result);
+        if steered {
+            schedule::library_accessed(done.0, done.1);
+        }
+        done
+    };
     if of == CodeKind::Reader {
         return of_reader(address, order(code), raw, done);
     }

@@ -6,17 +6,27 @@
 //! therefore known, and a state in which none can continue is noticed ([`stuck`]). The time follows from the schedule
 //! too ([`time`]).
 //!
+//! If the steps of a run are given ([`steer`]), every step is announced and written down, and each function here says
+//! which one it is.
+//!
 //! Without a schedule nothing here is reached: the accesses check a word of their thread that they need anyway, and the
 //! interposed functions check [`is_on`].
 
+pub mod arrivals;
+pub mod steer;
 pub mod stuck;
 pub mod time;
 pub mod turn;
 
+use crate::special::{NextAccess, NextAct};
 use crate::this_thread;
+use ravelin_clocks::{AtomicOrder, MessageAccess};
 use ravelin_findings::WaitsFor;
+use ravelin_findings::events::{Act, Event, flags};
+use ravelin_findings::steering::{SteeredEnd, doubts};
 use ravelin_schedule::{PointEffect, Schedule, Turns, WaitReason};
 use std::sync::atomic::{AtomicBool, Ordering};
+use steer::Arrival;
 use turn::TURNS;
 
 /// In [`crate::this_thread::WatchedThread::special`]: the thread takes turns.
@@ -50,6 +60,21 @@ pub fn begin() {
     ON.store(true, Ordering::Release);
 }
 
+/// The program was started for one run whose steps are given. `arena` is where they are.
+pub fn open_steering(arena: Option<&[u8]>) -> bool {
+    let is_steered = turn::with(|turns| turns.steering().is_some()).unwrap_or(false);
+    is_steered && arena.is_some_and(steer::open)
+}
+
+/// The program is about to start its second thread: from now on its steps are given, if they are there.
+fn begin_steering() {
+    if turn::with(|turns| turns.steering().is_some()).unwrap_or(false) && steer::begin() {
+        let thread = this_thread::me();
+        // SAFETY: the calling thread's own state.
+        unsafe { (*thread).special |= steer::STEERED };
+    }
+}
+
 /// This process was forked before its second thread: it goes on as if it had been under this schedule from the
 /// beginning. Returns whether there is a schedule.
 pub fn begin_again(schedule: Schedule, livelock: u64) -> bool {
@@ -62,6 +87,7 @@ pub fn begin_several() {
     begin();
     if is_on() {
         turn::stay_on_one_processor();
+        begin_steering();
     }
 }
 
@@ -69,6 +95,7 @@ pub fn begin_several() {
 pub fn switch_off() {
     ON.store(false, Ordering::Release);
     WANTED.store(false, Ordering::Release);
+    steer::switch_off();
 }
 
 /// The calling thread takes no turns any more: there is no schedule in a forked child.
@@ -98,7 +125,7 @@ pub fn take_place(place: usize) {
     if !thread.is_null() {
         // SAFETY: the calling thread's own state.
         unsafe {
-            (*thread).special |= SCHEDULED;
+            (*thread).special |= if steer::is_on() { SCHEDULED | steer::STEERED } else { SCHEDULED };
             (*thread).place = place as u32;
         }
         turn::seat(place).thread.store(thread, Ordering::Release);
@@ -107,17 +134,118 @@ pub fn take_place(place: usize) {
 
 /// A scheduling point of the calling thread, which made a call that returns to `pc`. What it did since the last point
 /// is known from its accesses.
+/// If the steps are given it is one that others cannot see.
 #[inline]
 pub fn point(pc: usize) {
+    before(pc, Act::Local, 0);
+}
+
+/// The same before an operation on an object.
+#[inline]
+pub fn before(pc: usize, act: Act, object: usize) {
     if let Some(me) = mine() {
-        turn::point(me, pc, did());
+        if steer::is_on() {
+            step(me, steer::object(me, pc, act, object));
+        } else {
+            turn::point(me, pc, did());
+        }
+    }
+}
+
+/// The same after something that is one step with the point before it, if the steps are given.
+#[inline]
+pub fn point_unless_steered(pc: usize) {
+    if !steer::is_on() {
+        point(pc);
     }
 }
 
 /// The same for a thread that lets others run.
 pub fn yields(pc: usize) {
     if let Some(me) = mine() {
-        turn::point(me, pc, PointEffect::Yield);
+        if steer::is_on() {
+            step(me, steer::object(me, pc, Act::Local, 0));
+        } else {
+            turn::point(me, pc, PointEffect::Yield);
+        }
+    }
+}
+
+/// After an attempt that did not wait: a thread that failed lets others run. If the steps are given, this says what the
+/// step was that began with [`before`].
+pub fn attempted(pc: usize, act: Act, succeeded: bool) {
+    if steer::is_on() {
+        steer::attempted(if succeeded { act } else { Act::LockFails });
+    } else if !succeeded {
+        yields(pc);
+    }
+}
+
+/// A step of a steered thread that need not wait.
+fn step(me: usize, event: Event) {
+    steer::announce(me, event, 0);
+    turn::point(me, event.pc as usize, PointEffect::Effect);
+    steer::stepped(me);
+}
+
+/// A scheduling point before an atomic access.
+pub fn access(access: NextAccess) {
+    let Some(me) = mine() else {
+        return;
+    };
+    if steer::is_on() { steer_access(me, access) } else { turn::point(me, access.pc, did()) }
+}
+
+/// The step of a steered thread that is an atomic access. If the thread has gone round a loop it waits until that can
+/// have ended.
+fn steer_access(me: usize, access: NextAccess) {
+    let NextAccess { pc, address, size, act } = access;
+    match steer::arrive(me, access) {
+        Arrival::GoesOn => turn::point(me, pc, PointEffect::Effect),
+        Arrival::WentRound => {
+            turn::wait(me, pc, WaitReason::Memory, None);
+            steer::begins_round(me, access);
+        }
+        Arrival::TooOften => steer::cut(SteeredEnd::Unrolled),
+    }
+    // An exchange that finds what it writes is how some locks wait.
+    let repeats = matches!(act, NextAct::Exchange(new) if steer::value_at(address, size) == new);
+    steer::stepped_by_access(me, repeats);
+}
+
+/// A scheduling point before an atomic access of the standard library, only if the steps are given: what it does is
+/// not a subject of other schedules. Returns whether there was one.
+pub fn library_access(address: usize) -> bool {
+    let Some(me) = mine().filter(|_| steer::is_on()) else {
+        return false;
+    };
+    let mut event = steer::object(me, 0, Act::Update, address);
+    event.flags |= flags::UNCHECKED;
+    step(me, event);
+    true
+}
+
+/// What that access did.
+pub fn library_accessed(touch: MessageAccess, order: AtomicOrder) {
+    let act = match touch {
+        MessageAccess::Load => Act::Load,
+        MessageAccess::Store => Act::Store,
+        MessageAccess::Update => Act::Update,
+    };
+    steer::accessed(act, steer::recorded(order), 0, 0);
+}
+
+/// A scheduling point before a fence.
+pub fn fence(pc: usize, order: AtomicOrder) {
+    let Some(me) = mine() else {
+        return;
+    };
+    if steer::is_on() {
+        let mut event = steer::object(me, pc, Act::Fence, 0);
+        event.operation.order = steer::recorded(order);
+        step(me, event);
+    } else {
+        turn::point(me, pc, did());
     }
 }
 
@@ -137,25 +265,51 @@ pub struct TimedOut;
 
 /// The calling thread at place `me` tries something until it succeeds. In between it waits until another thread wakes
 /// the waiters of `object`.
+///
+/// `act` is the step that succeeds.
 pub fn until<R>(
     me: usize,
     pc: usize,
+    act: Act,
     (what, object): (WaitsFor, usize),
     until: Option<u64>,
     mut attempt: impl FnMut() -> Option<R>,
 ) -> Result<R, TimedOut> {
     let cancels = matches!(what, WaitsFor::Semaphore | WaitsFor::Thread);
+    if steer::is_on() {
+        announce_wait(me, pc, act, if act == Act::Join { object & !(1 << 63) } else { object }, until);
+    }
     turn::point(me, pc, PointEffect::Effect);
     loop {
         if cancels {
             end_if_cancelled(me);
         }
         if let Some(result) = attempt() {
+            steer_stepped(me);
             return Ok(result);
         }
         if turn::wait_for(me, pc, what, object, until) {
-            return attempt().ok_or(TimedOut);
+            let result = attempt();
+            if result.is_none() && steer::is_on() {
+                steer::timed_out(me);
+            }
+            steer_stepped(me);
+            return result.ok_or(TimedOut);
         }
+    }
+}
+
+fn announce_wait(me: usize, pc: usize, act: Act, object: usize, until: Option<u64>) {
+    let mut event = steer::object(me, pc, act, object);
+    if until.is_some() {
+        event.flags |= flags::TIMED;
+    }
+    steer::announce(me, event, 0);
+}
+
+fn steer_stepped(me: usize) {
+    if steer::is_on() {
+        steer::stepped(me);
     }
 }
 
@@ -188,16 +342,47 @@ unsafe extern "C" {
 /// Waits until the thread with this number has ended. Returns false if the time was over first.
 pub fn await_end(me: usize, pc: usize, number: u64, limit: Option<u64>) -> bool {
     let ended = || turn::with(|turns| turn::find(turns, number).is_none()).unwrap_or(true).then_some(());
-    until(me, pc, (WaitsFor::Thread, end_of(number)), limit, ended).is_ok()
+    until(me, pc, Act::Join, (WaitsFor::Thread, end_of(number)), limit, ended).is_ok()
 }
 
 /// The calling thread waits until another thread wakes it, or the time is over. Returns whether it is.
 pub fn wait(me: usize, pc: usize, (what, object): (WaitsFor, usize), until: Option<u64>) -> bool {
-    turn::wait_for(me, pc, what, object, until)
+    wait_in(me, pc, (what, object), until, object)
+}
+
+/// The same for one of several things that threads wait for at an object.
+pub fn wait_in(me: usize, pc: usize, (what, thing): (WaitsFor, usize), until: Option<u64>, object: usize) -> bool {
+    if !steer::is_on() {
+        return turn::wait_for(me, pc, what, thing, until);
+    }
+    announce_wait(me, pc, Act::Take, object, until);
+    let over = turn::wait_for(me, pc, what, thing, until);
+    turn::with(|turns| turns.taken(me));
+    if over {
+        steer::timed_out(me);
+    }
+    steer::stepped(me);
+    over
+}
+
+/// The calling thread will wait for an object as soon as it has opened a lock: from now on it can be woken.
+pub fn will_wait(me: usize, object: usize) {
+    if steer::is_on() {
+        turn::with(|turns| {
+            if let Some(steering) = turns.steering() {
+                steering.register(me, object);
+            }
+        });
+    }
 }
 
 /// The calling thread sleeps until this time of the schedule.
 pub fn sleep(me: usize, pc: usize, until: u64) {
+    if steer::is_on() {
+        // How long a thread sleeps orders nothing.
+        step(me, steer::object(me, pc, Act::Local, 0));
+        return end_if_cancelled(me);
+    }
     turn::point(me, pc, PointEffect::Look { again: false });
     end_if_cancelled(me);
     turn::wait(me, pc, WaitReason::Time, Some(until));
@@ -233,7 +418,8 @@ pub fn outside<R>(pc: usize, work: impl FnOnce() -> R) -> R {
     let Some(me) = mine() else {
         return work();
     };
-    turn::point(me, pc, PointEffect::Effect);
+    steer::doubt(doubts::UNKNOWN_WAIT);
+    before(pc, Act::Local, 0);
     turn::leave(me, pc);
     let result = work();
     turn::come_back_from(me);
@@ -253,12 +439,41 @@ pub fn started(number: u64) -> Option<usize> {
     }
     let place = turn::with(Turns::add)?;
     turn::sit_down(place, number);
+    if steer::is_on() {
+        steer::started(place);
+        steer::announce(place, steer::object(place, 0, Act::Local, 0), 0);
+    }
     Some(place)
+}
+
+/// The calling thread, which has the place `me`, begins.
+pub fn begins(me: usize) {
+    turn::wait_for_first(me);
+    steer_stepped(me);
+}
+
+/// The calling thread ends the process. If the steps are given, the other threads go as far as they can first: a run
+/// that ends earlier does nothing that this one does not do.
+pub fn exits() {
+    if let Some(me) = mine()
+        && steer::is_on()
+    {
+        steer::announce(me, steer::object(me, 0, Act::Exit, 0), 0);
+        turn::wait(me, 0, WaitReason::Others, None);
+        steer::stepped(me);
+    }
 }
 
 /// The thread at `place` ends; no code of the program runs in it after this.
 pub fn ended(place: usize, number: u64) {
     turn::end(place, end_of(number));
+}
+
+/// The thread at `place` is about to end.
+pub fn ends(place: usize) {
+    if steer::is_on() {
+        step(place, steer::object(place, 0, Act::End, place));
+    }
 }
 
 /// The number of points so far, and a hash that distinguishes runs.
@@ -269,7 +484,11 @@ pub fn progress() -> (u64, u64) {
 /// Bytes that are as random as the schedule: the same in every run of it, and before the second thread in every run.
 pub fn random_bytes(to: &mut [u8]) {
     for chunk in to.chunks_mut(8) {
-        let number = turn::with(Turns::number).unwrap_or(0).to_ne_bytes();
+        let number = match mine().filter(|_| steer::is_on()) {
+            Some(me) => turn::own_number(me),
+            None => turn::with(Turns::number).unwrap_or(0),
+        };
+        let number = number.to_ne_bytes();
         chunk.copy_from_slice(&number[..chunk.len()]);
     }
 }

@@ -66,6 +66,8 @@ fn blocked(place: usize, state: ThreadStatus) -> BlockedThread {
         ThreadStatus::Waiting { on: WaitReason::Object(object), .. } => (seat.waits_for(), object),
         ThreadStatus::Waiting { on: WaitReason::Descriptor, .. } => (WaitsFor::Descriptor, 0),
         ThreadStatus::Waiting { on: WaitReason::Time, .. } => (WaitsFor::Time, 0),
+        ThreadStatus::Waiting { on: WaitReason::Memory, .. } => (WaitsFor::Nothing, 0),
+        ThreadStatus::Waiting { on: WaitReason::Others, .. } => (WaitsFor::Nothing, 0),
         ThreadStatus::Outside => (WaitsFor::Unknown, 0),
     };
     let holder = if waits_for == WaitsFor::Mutex { holder(object) } else { 0 };

@@ -8,7 +8,7 @@
 //! check it from time to time, and take the turn from it. The program then continues, but such a run may not be
 //! reproducible, and the report says so.
 
-use super::stuck;
+use super::{steer, stuck};
 use crate::interpose::signals;
 use crate::kernel;
 use crate::mapping;
@@ -16,7 +16,7 @@ use crate::spin::Spin;
 use crate::this_thread::{self, WatchedThread};
 use crate::{file, this_thread::InsideGuard};
 use ravelin_findings::{WaitsFor, notes};
-use ravelin_schedule::{PointEffect, Stalemate, ThreadStatus, TurnDecision as Decision, Turns, WaitReason};
+use ravelin_schedule::{PointEffect, Random, Stalemate, ThreadStatus, TurnDecision as Decision, Turns, WaitReason};
 use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence,
 };
@@ -44,6 +44,10 @@ pub struct Seat {
     busy: AtomicU32,
     /// It was cancelled.
     pub cancelled: AtomicU32,
+    /// If the steps are given: how many random numbers it has got, and nanoseconds that its clocks have gone on. Both
+    /// do not depend on what other threads do.
+    numbers: AtomicU64,
+    clock: AtomicU64,
     /// The descriptors it waits for, and how many.
     polled: (AtomicPtr<libc::pollfd>, AtomicUsize),
 }
@@ -157,6 +161,8 @@ pub fn sit_down(place: usize, number: u64) {
     seat.away.store(0, Ordering::Relaxed);
     seat.cancelled.store(0, Ordering::Relaxed);
     seat.busy.store(0, Ordering::Relaxed);
+    seat.numbers.store(0, Ordering::Relaxed);
+    seat.clock.store(0, Ordering::Relaxed);
     seat.thread.store(std::ptr::null_mut(), Ordering::Relaxed);
     seat.word.store(0, Ordering::Release);
     if place == 0 {
@@ -180,6 +186,24 @@ pub fn find(turns: &Turns, number: u64) -> Option<usize> {
     (0..turns.places()).find(|&place| {
         turns.state(place) != ThreadStatus::Ended && seat(place).number.load(Ordering::Relaxed) == number
     })
+}
+
+/// A random number for the thread at place `me` of a steered program.
+pub fn own_number(me: usize) -> u64 {
+    let count = seat(me).numbers.fetch_add(1, Ordering::Relaxed);
+    Random::new((me as u64) << 32 | count).number()
+}
+
+/// The time of the thread at place `me` of a steered program, after it has gone on for some nanoseconds.
+pub fn own_time(me: usize, nanoseconds: u64) -> u64 {
+    seat(me).clock.fetch_add(nanoseconds, Ordering::Relaxed) + nanoseconds
+}
+
+/// The states of all places, if they can be read now.
+pub fn places_if_unlocked() -> Vec<(usize, ThreadStatus)> {
+    let turns = TURNS.try_lock();
+    let turns = turns.as_ref().and_then(|turns| turns.as_ref());
+    turns.map_or_else(Vec::new, |turns| (0..turns.places()).map(|place| (place, turns.state(place))).collect())
 }
 
 /// Does something with the schedule; `None` if there is none.
@@ -206,6 +230,9 @@ fn once_at_a_time<R>(me: usize, work: impl FnOnce() -> R) -> Option<R> {
 /// A point of the calling thread.
 pub fn point(me: usize, pc: usize, did: PointEffect) {
     once_at_a_time(me, || {
+        if steer::is_on() {
+            steer::refresh();
+        }
         let decision = with(|turns| match turns.running() {
             Some(running) if running == me => Ok(turns.point(me, did, pc as u64 & 0xfff)),
             _ => Err(turns.state(me)),
@@ -235,6 +262,10 @@ pub fn wait_for(me: usize, pc: usize, what: WaitsFor, object: usize, until: Opti
 pub fn wait(me: usize, pc: usize, on: WaitReason, until: Option<u64>) -> bool {
     seat(me).pc.store(pc, Ordering::Relaxed);
     let waited = once_at_a_time(me, || {
+        if steer::is_on() {
+            steer::settle();
+            steer::refresh();
+        }
         let decision = with(|turns| (turns.running() == Some(me)).then(|| turns.wait(me, on, until))).flatten()?;
         act(me, decision);
         with(|turns| turns.timed_out(me))
@@ -264,6 +295,7 @@ pub fn leave(me: usize, pc: usize) {
     match once_at_a_time(me, leave).flatten() {
         Some(Decision::Switch(other)) => give(other),
         Some(Decision::Stuck(kind)) => stuck::tell(kind),
+        Some(Decision::Cut(end)) => steer::cut(end),
         // No thread polls the kernel while this thread is away; a thread that waits for a descriptor polls again by
         // itself.
         Some(Decision::Ask { .. }) => drop(with(Turns::abandon)),
@@ -296,6 +328,10 @@ pub fn wait_for_first(me: usize) {
 pub fn end(me: usize, object: usize) {
     DYING.store(own_tid(), Ordering::Relaxed);
     seat(me).thread.store(std::ptr::null_mut(), Ordering::Relaxed);
+    if steer::is_on() {
+        steer::settle();
+        steer::refresh();
+    }
     let decision = with(|turns| {
         turns.wake(object, usize::MAX);
         turns.end(me)
@@ -303,6 +339,7 @@ pub fn end(me: usize, object: usize) {
     match decision {
         Some(Decision::Switch(other)) => give(other),
         Some(Decision::Stuck(kind)) => stuck::tell(kind),
+        Some(Decision::Cut(end)) => steer::cut(end),
         Some(ask @ Decision::Ask { .. }) => act_as_ending(me, ask),
         _ => {}
     }
@@ -344,6 +381,7 @@ fn act(me: usize, mut decision: Decision) {
                 }
             }
             Decision::Stuck(kind) => stuck::tell(kind),
+            Decision::Cut(end) => steer::cut(end),
         }
     }
 }
@@ -358,6 +396,7 @@ fn act_as_ending(me: usize, mut decision: Decision) {
     match decision {
         Decision::Switch(other) => give(other),
         Decision::Stuck(kind) => stuck::tell(kind),
+        Decision::Cut(end) => steer::cut(end),
         _ => {}
     }
 }

@@ -166,5 +166,6 @@ fn options(schedule: &Schedule) -> String {
         Strategy::Pct { depth, length } => {
             format!("--schedule pct --depth {depth} --length {length} --seed {}", schedule.seed)
         }
+        Strategy::Steered => String::new(),
     }
 }

@@ -5,10 +5,12 @@
 
 mod server;
 mod signals;
+mod steering;
 mod store;
 
 pub use server::{FreshReason, RunServer, ServedRun};
 pub use signals::interrupted;
+pub use steering::{ReportedEvents, SteeredProgram, SteeredRun};
 pub use store::{file_in_memory, path_in_memory, read_findings};
 
 use crate::unpack::{NotUnpacked, Runtime};
@@ -114,8 +116,12 @@ pub fn watch(watch: &WatchCommand) -> Result<WatchedRun, NotWatched> {
 
 /// The same for a program whose file is known.
 pub fn watch_file(watch: &WatchCommand, file: &ProgramFile) -> Result<WatchedRun, NotWatched> {
-    let store = FindingsStore::new(watch.keep.as_deref())?;
-    let command = command(watch, &file.built, &store)?;
+    watch_in(watch, file, &FindingsStore::new(watch.keep.as_deref())?)
+}
+
+/// The same with a given store.
+fn watch_in(watch: &WatchCommand, file: &ProgramFile, store: &FindingsStore) -> Result<WatchedRun, NotWatched> {
+    let command = command(watch, &file.built, store)?;
     let status = signals::run(command).map_err(|error| NotWatched::NotStarted(PathBuf::from(&watch.program), error))?;
     let StoredFindings { processes, mut unrecorded } = store.read()?;
     if processes.is_empty() && unrecorded == 0 {

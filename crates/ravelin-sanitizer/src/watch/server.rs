@@ -133,6 +133,11 @@ impl RunServer {
         })
     }
 
+    /// Where its runs store what they find.
+    pub fn arena(&self) -> Option<&File> {
+        self.store.arena()
+    }
+
     /// Makes a run with these options.
     pub fn run(&mut self, options: &str) -> Result<ServedRun, NotWatched> {
         self.head.get()[arena::SIGNAL].store(0, Ordering::SeqCst);
