@@ -153,7 +153,7 @@ pub struct Event {
     pub flags: u8,
     /// The value that an atomic access read: its low 64 bits.
     pub read: u64,
-    /// The value that it wrote.
+    /// The value that it wrote. For a compare-exchange that failed, the value that it expected.
     pub written: u64,
     /// The return address of the call, which is the place in the program.
     pub pc: u64,
@@ -174,6 +174,12 @@ pub mod flags {
     pub const PENDING: u8 = 8;
     /// A compare-exchange.
     pub const COMPARES: u8 = 16;
+
+    /// The order that a compare-exchange would have had otherwise: that of failure if it succeeded, that of success if it
+    /// failed. It takes the three highest bits; they are 0 where the order is not known.
+    pub fn other_order(order: crate::RecordedOrder) -> u8 {
+        (order as u8) << 5
+    }
 }
 
 impl Event {
@@ -199,6 +205,11 @@ impl Event {
         let operation = Operation { act, order, address, size: (first >> 40) as u32 };
         let flags = (first >> 32 & 0xff) as u8;
         Some(Event { thread: (first & 0xffff) as u32, operation, flags, read, written, pc, state })
+    }
+
+    /// The order that a compare-exchange would have had otherwise ([`flags::other_order`]), if it is known.
+    pub fn other_order(&self) -> Option<RecordedOrder> {
+        RecordedOrder::of(u64::from(self.flags >> 5)).filter(|order| *order != RecordedOrder::Plain)
     }
 
     /// Whether it has this flag.
