@@ -6,7 +6,7 @@ use ravelin_findings::events::{Act, Event, flags};
 use ravelin_program::{InitialValue, Order, Program, Span, ThreadId, Value};
 use ravelin_semantics::rc20::{Graph, GraphEvent, Label, OrderReading, rc20_consistent, sc_consistent};
 use ravelin_verify::Run;
-use ravelin_verify::judge::{Judgement, Knowledge, StaleAccess, StaleKind, judge};
+use ravelin_verify::judge::{Knowledge, StaleAccess, StaleKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the judge is told about a simulated program.
@@ -25,35 +25,45 @@ impl Knowledge for SimulatedKnowledge<'_> {
     }
 }
 
+/// Nothing waits, and memory is 0 at the beginning.
+pub struct Plain;
+
+impl Knowledge for Plain {
+    fn goes_round(&self, _event: &Event, _value: u64) -> bool {
+        false
+    }
+
+    fn initial(&self, _address: u64, _size: u32) -> Option<u64> {
+        Some(0)
+    }
+}
+
 /// The events of a run, and those that are pending at its end.
 pub fn with_pending(run: &Run) -> Vec<Event> {
     run.events.iter().chain(&run.pending).copied().collect()
 }
 
-pub fn judged(simulator: &Simulator, program: &Program, run: &Run) -> Judgement {
-    judge(&with_pending(run), &SimulatedKnowledge { simulator, program })
-}
-
 /// The stale accesses of a run, each decided by the axioms on its graph.
-pub fn stale_by_axioms(simulator: &Simulator, program: &Program, run: &Run) -> Vec<StaleAccess> {
+pub fn stale_by_axioms(events: &[Event], known: &impl Knowledge) -> Vec<StaleAccess> {
+    let initial = |event: &Event| known.initial(event.operation.address, event.operation.size).unwrap_or(0);
     let mut graph = Graph::default();
     // The writes of each address.
     let mut messages: BTreeMap<Value, Vec<usize>> = BTreeMap::new();
     let mut stale = Vec::new();
-    for (index, event) in with_pending(run).iter().enumerate() {
+    for (index, event) in events.iter().enumerate() {
         let address = (event.operation.address / 8) as Value;
         let accesses = event.operation.act != Act::Fence;
         if accesses && !graph.writes.contains_key(&address) {
-            graph.initialise(address, initial(program, address as u64));
+            graph.initialise(address, initial(event) as Value);
         }
         let messages = messages.entry(address).or_default();
         if matches!(event.operation.act, Act::Load | Act::Store | Act::Update) {
             for position in (0..messages.len()).rev() {
                 let value = match position.checked_sub(1) {
-                    Some(number) => run.events[messages[number]].written,
-                    None => initial(program, address as u64) as u64,
+                    Some(number) => events[messages[number]].written,
+                    None => initial(event),
                 };
-                let Some((kind, label)) = alternative(simulator, event, value) else { continue };
+                let Some((kind, label)) = alternative(known, event, value) else { continue };
                 let mut extended = graph.clone();
                 extend(&mut extended, event, label, position);
                 if rc20_consistent(&extended, OrderReading::Written) && !sc_consistent(&extended) {
@@ -74,11 +84,10 @@ pub fn stale_by_axioms(simulator: &Simulator, program: &Program, run: &Run) -> V
 }
 
 /// A name for the trace of a run that is the same for all its linearisations, and names for its stale accesses.
-pub fn trace(run: &Run, stale: &[StaleAccess]) -> (Vec<String>, BTreeSet<String>) {
-    let events = with_pending(run);
+pub fn trace(events: &[Event], stale: &[StaleAccess]) -> (Vec<String>, BTreeSet<String>) {
     let mut numbers: BTreeMap<u32, usize> = BTreeMap::new();
     let mut names = Vec::new();
-    for event in &events {
+    for event in events {
         let number = numbers.entry(event.thread).or_default();
         names.push(format!("{}.{number}", event.thread));
         *number += 1;
@@ -110,8 +119,8 @@ fn initial(program: &Program, address: u64) -> Value {
 }
 
 /// What an event does if it finds this value.
-fn alternative(simulator: &Simulator, event: &Event, value: u64) -> Option<(StaleKind, Label)> {
-    if event.operation.act != Act::Store && simulator.waits(event, value) {
+fn alternative(known: &impl Knowledge, event: &Event, value: u64) -> Option<(StaleKind, Label)> {
+    if event.operation.act != Act::Store && known.goes_round(event, value) {
         return None;
     }
     let address = (event.operation.address / 8) as Value;

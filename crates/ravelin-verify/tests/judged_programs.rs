@@ -1,12 +1,13 @@
 //! The judge agrees with the axioms on random programs.
 
-use crate::graphs::{judged, stale_by_axioms, trace};
+use crate::graphs::{SimulatedKnowledge, stale_by_axioms, trace, with_pending};
 use crate::interleavings::every_run;
 use crate::simulated::{Simulator, deterministic};
 use ravelin_program::{Order, Program, Transition};
 use ravelin_semantics::generate::{Config, Generator, InstructionKind, shrink};
 use ravelin_semantics::rc20::{GraphLimits, OrderReading, robust};
 use ravelin_testing::{is_default_run, seeds};
+use ravelin_verify::judge::judge;
 use std::collections::BTreeMap;
 
 /// The most runs of a program.
@@ -48,12 +49,14 @@ struct Findings {
 /// Compares the judge with the axioms on every run of a program. `None` if it has too many, or one that fails.
 fn compare(program: &Program) -> Result<Option<Findings>, String> {
     let simulator = Simulator::new(program);
+    let known = SimulatedKnowledge { simulator: &simulator, program };
     let mut findings = Findings::default();
     let mut seen = BTreeMap::new();
     let mut wrong = None;
     let all = every_run(&simulator, program.threads.len() as u32, MOST_RUNS, &mut |run| {
-        let found = judged(&simulator, program, run);
-        let (trace, names) = trace(run, &found.stale);
+        let events = with_pending(run);
+        let found = judge(&events, &known);
+        let (trace, names) = trace(&events, &found.stale);
         findings.runs += 1;
         if let Some(others) = seen.get(&trace) {
             if *others != names {
@@ -63,7 +66,7 @@ fn compare(program: &Program) -> Result<Option<Findings>, String> {
         }
         findings.traces += 1;
         findings.stale += found.stale.len();
-        let expected = stale_by_axioms(&simulator, program, run);
+        let expected = stale_by_axioms(&events, &known);
         if found.stale != expected || found.mixed_sizes {
             wrong = Some(format!("{:#?}\nfound {:#?}\nexpected {expected:#?}", run.events, found.stale));
         }

@@ -3,5 +3,6 @@
 mod graphs;
 mod interleavings;
 mod judged_programs;
+mod judged_runs;
 mod simulated;
 mod simulated_runs;
