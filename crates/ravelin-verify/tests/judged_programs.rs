@@ -116,23 +116,23 @@ fn agrees(config: Config, default: u64) {
 
 #[test]
 fn on_programs_with_all_orders() {
-    agrees(config(&Order::ATOMIC, 7, 6), 600);
+    agrees(config(&Order::ATOMIC, 7, 6), 200);
 }
 
 #[test]
 fn on_programs_with_seq_cst_fences_and_relaxed_accesses() {
-    agrees(config(&[Order::Relaxed, Order::SeqCst], 8, 16), 400);
+    agrees(config(&[Order::Relaxed, Order::SeqCst], 7, 16), 120);
 }
 
 #[test]
 fn on_programs_with_fences_of_every_kind() {
     let orders = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel];
-    agrees(config(&orders, 8, 16), 400);
+    agrees(config(&orders, 7, 16), 120);
 }
 
 #[test]
 fn on_programs_with_many_seq_cst_accesses() {
-    agrees(config(&[Order::Acquire, Order::Release, Order::SeqCst, Order::SeqCst, Order::SeqCst], 8, 2), 400);
+    agrees(config(&[Order::Acquire, Order::Release, Order::SeqCst, Order::SeqCst, Order::SeqCst], 7, 2), 120);
 }
 
 /// What there is to read in a failing program.

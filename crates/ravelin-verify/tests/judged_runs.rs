@@ -147,27 +147,27 @@ const ALL: &[RecordedOrder] = &[Relaxed, Relaxed, Acquire, Release, AcqRel, SeqC
 
 #[test]
 fn with_all_orders() {
-    agrees(&Shape { threads: 3, cells: 3, events: 12, orders: ALL, fences: 5, locks: true }, 1_500);
+    agrees(&Shape { threads: 3, cells: 3, events: 12, orders: ALL, fences: 5, locks: true }, 400);
 }
 
 #[test]
 fn with_relaxed_accesses_and_seq_cst_fences() {
-    agrees(&Shape { threads: 4, cells: 3, events: 13, orders: &[Relaxed], fences: 3, locks: false }, 1_500);
+    agrees(&Shape { threads: 4, cells: 3, events: 13, orders: &[Relaxed], fences: 3, locks: false }, 400);
 }
 
 #[test]
 fn with_seq_cst_accesses_among_relaxed_ones() {
-    agrees(&Shape { threads: 4, cells: 2, events: 10, orders: &[Relaxed, SeqCst], fences: 12, locks: false }, 1_500);
+    agrees(&Shape { threads: 4, cells: 2, events: 10, orders: &[Relaxed, SeqCst], fences: 12, locks: false }, 400);
 }
 
 #[test]
 fn with_seq_cst_accesses_among_acquire_and_release() {
     let orders = &[Acquire, Release, SeqCst, SeqCst, SeqCst];
-    agrees(&Shape { threads: 3, cells: 2, events: 11, orders, fences: 0, locks: false }, 1_500);
+    agrees(&Shape { threads: 3, cells: 2, events: 11, orders, fences: 0, locks: false }, 400);
 }
 
 #[test]
 fn with_release_and_acquire_fences() {
     let orders = &[Relaxed, Acquire, Release, AcqRel];
-    agrees(&Shape { threads: 3, cells: 3, events: 13, orders, fences: 4, locks: true }, 1_500);
+    agrees(&Shape { threads: 3, cells: 3, events: 13, orders, fences: 4, locks: true }, 400);
 }

@@ -2,6 +2,7 @@
 
 mod graphs;
 mod interleavings;
+mod judged_events;
 mod judged_programs;
 mod judged_runs;
 mod simulated;

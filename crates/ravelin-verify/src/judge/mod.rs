@@ -100,11 +100,12 @@ pub fn judge(events: &[Event], known: &impl Knowledge) -> Judgement {
             }
             continue;
         }
-        if let Some(location) = locations.at(index) {
-            if !locations.is_mixed(location) && views.may_be_stale(event.thread, location) {
-                let candidate = Candidate { events, known, index, location, rounds: &rounds };
-                candidate.judge(&views, &mut order, &mut judgement.stale);
-            }
+        if let Some(location) = locations.at(index)
+            && !locations.is_mixed(location)
+            && views.may_be_stale(event.thread, location)
+        {
+            let candidate = Candidate { events, known, index, location, rounds: &rounds };
+            candidate.judge(&views, &mut order, &mut judgement.stale);
         }
         if !event.is(flags::PENDING) {
             views.step(index, event, &locations);
