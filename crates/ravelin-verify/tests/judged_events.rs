@@ -45,6 +45,12 @@ const Z: u64 = 24;
 
 #[test]
 fn litmus_tests() {
+    // Of accesses and fences only, so the axioms can be asked as well.
+    let stale = |events: &[Event]| -> Vec<usize> {
+        let found = judge(events, &crate::graphs::Plain).stale;
+        assert_eq!(found, crate::graphs::stale_by_axioms(events, &crate::graphs::Plain));
+        found.iter().map(|stale| stale.event).collect()
+    };
     let store_buffering = |write_order, read_order| {
         stale(&[
             write(0, write_order, X, 1),
@@ -74,6 +80,32 @@ fn litmus_tests() {
         stale(&[&start[..], &middle, &end].concat())
     };
     assert_eq!(chain(Relaxed), [7]);
+
+    // Seq_cst accesses that are ordered by others between them, to a third location.
+    let through_others = |published, seen| {
+        stale(&[
+            write(0, SeqCst, X, 1),
+            read(0, SeqCst, Y, 0),
+            write(1, SeqCst, Y, 1),
+            write(1, published, Z, 1),
+            read(2, seen, Z, 1),
+            read(2, SeqCst, X, 1),
+        ])
+    };
+    assert_eq!(through_others(Release, Acquire), []);
+    assert_eq!(through_others(Release, Relaxed), [5]);
+
+    // The write is read before the fence. Psc orders fences by that (hb; eco; hb), but not an access and a fence.
+    let read_by_another = |order, fenced: bool| {
+        let write_and_read = [write(0, Relaxed, X, 1), read(1, Relaxed, X, 1), fence(1, SeqCst)];
+        let mut events = [&write_and_read[..], &[read(1, order, Y, 0), write(2, order, Y, 1)]].concat();
+        events.extend(fenced.then(|| fence(2, SeqCst)));
+        events.push(read(2, order, X, 1));
+        stale(&events)
+    };
+    assert_eq!(read_by_another(Relaxed, true), []);
+    assert_eq!(read_by_another(Relaxed, false), [5]);
+    assert_eq!(read_by_another(SeqCst, false), [5]);
 
     // The release sequence continues through an update and not through a store.
     let sequence = |act| {

@@ -155,6 +155,18 @@ fn with_relaxed_accesses_and_seq_cst_fences() {
     agrees(&Shape { threads: 4, cells: 3, events: 13, orders: &[Relaxed], fences: 3, locks: false }, 400);
 }
 
+/// Few threads and cells, so that the cycles that need many of the events are not too rare.
+#[test]
+fn with_seq_cst_accesses_and_fences_on_two_cells() {
+    let orders = &[Relaxed, SeqCst, SeqCst];
+    agrees(&Shape { threads: 3, cells: 2, events: 8, orders, fences: 4, locks: false }, 400);
+}
+
+#[test]
+fn with_seq_cst_fences_on_two_cells() {
+    agrees(&Shape { threads: 3, cells: 2, events: 9, orders: &[Relaxed], fences: 3, locks: false }, 400);
+}
+
 #[test]
 fn with_seq_cst_accesses_among_relaxed_ones() {
     agrees(&Shape { threads: 4, cells: 2, events: 10, orders: &[Relaxed, SeqCst], fences: 12, locks: false }, 400);
@@ -164,6 +176,13 @@ fn with_seq_cst_accesses_among_relaxed_ones() {
 fn with_seq_cst_accesses_among_acquire_and_release() {
     let orders = &[Acquire, Release, SeqCst, SeqCst, SeqCst];
     agrees(&Shape { threads: 3, cells: 2, events: 11, orders, fences: 0, locks: false }, 400);
+}
+
+/// That an access leads to another through other locations (po≠; hb; po≠) needs three of them.
+#[test]
+fn with_seq_cst_accesses_of_three_cells() {
+    let orders = &[Acquire, Release, SeqCst, SeqCst];
+    agrees(&Shape { threads: 3, cells: 3, events: 13, orders, fences: 0, locks: false }, 400);
 }
 
 #[test]
