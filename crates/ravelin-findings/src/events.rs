@@ -150,10 +150,10 @@ pub struct Event {
     pub thread: u32,
     pub operation: Operation,
     /// An or of [`flags`].
-    pub flags: u8,
+    pub flags: u16,
     /// The value that an atomic access read: its low 64 bits.
     pub read: u64,
-    /// The value that it wrote.
+    /// The value that it wrote. For a compare-exchange that failed, the value that it expected.
     pub written: u64,
     /// The return address of the call, which is the place in the program.
     pub pc: u64,
@@ -165,20 +165,29 @@ pub struct Event {
 /// What else is known about an event.
 pub mod flags {
     /// A part of a round of a waiting loop, which is no event: the thread came back to its beginning.
-    pub const ROUND: u8 = 1;
+    pub const ROUND: u16 = 1;
     /// A wait with a time limit, whose time was over.
-    pub const TIMED_OUT: u8 = 2;
+    pub const TIMED_OUT: u16 = 2;
     /// A wait with a time limit.
-    pub const TIMED: u8 = 4;
+    pub const TIMED: u16 = 4;
     /// Not an event: what the thread would have done next when the run ended.
-    pub const PENDING: u8 = 8;
+    pub const PENDING: u16 = 8;
     /// A compare-exchange.
-    pub const COMPARES: u8 = 16;
+    pub const COMPARES: u16 = 16;
     /// An attempt that does not wait: it would have failed instead ([`super::Act::LockFails`]).
-    pub const TRIES: u8 = 32;
+    pub const TRIES: u16 = 32;
     /// An atomic access of a library that is taken to be right. It orders as it says, but is neither checked nor
     /// evidence of an order, because other accesses of the library are not seen.
-    pub const UNCHECKED: u8 = 64;
+    pub const UNCHECKED: u16 = 64;
+
+    /// The order that a compare-exchange would have had otherwise: that of failure if it succeeded, that of success if it
+    /// failed. It takes three bits; they are 0 where the order is not known.
+    pub fn other_order(order: crate::RecordedOrder) -> u16 {
+        (order as u16) << OTHER_ORDER
+    }
+
+    /// Where these bits are.
+    pub(super) const OTHER_ORDER: u32 = 8;
 }
 
 impl Event {
@@ -192,7 +201,7 @@ impl Event {
             | (act as u64) << 16
             | (order as u64) << 24
             | u64::from(self.flags) << 32
-            | u64::from(size.min(0xff_ffff)) << 40;
+            | u64::from(size.min(0xffff)) << 48;
         [first, address, self.read, self.written, self.pc, self.state]
     }
 
@@ -201,8 +210,8 @@ impl Event {
         let [first, address, read, written, pc, state] = words;
         let act = *Act::ALL.get((first >> 16 & 0xff) as usize)?;
         let order = RecordedOrder::of(first >> 24 & 0xff)?;
-        let operation = Operation { act, order, address, size: (first >> 40) as u32 };
-        let flags = (first >> 32 & 0xff) as u8;
+        let operation = Operation { act, order, address, size: (first >> 48) as u32 };
+        let flags = (first >> 32 & 0xffff) as u16;
         Some(Event { thread: (first & 0xffff) as u32, operation, flags, read, written, pc, state })
     }
 
@@ -211,8 +220,14 @@ impl Event {
         self.operation.act.blocks() && !self.is(flags::TRIES)
     }
 
+    /// The order that a compare-exchange would have had otherwise ([`flags::other_order`]), if it is known.
+    pub fn other_order(&self) -> Option<RecordedOrder> {
+        let number = u64::from(self.flags >> flags::OTHER_ORDER & 7);
+        RecordedOrder::of(number).filter(|order| *order != RecordedOrder::Plain)
+    }
+
     /// Whether it has this flag.
-    pub fn is(&self, flag: u8) -> bool {
+    pub fn is(&self, flag: u16) -> bool {
         self.flags & flag != 0
     }
 }

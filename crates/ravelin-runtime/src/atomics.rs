@@ -30,8 +30,9 @@ pub fn fenced(work: impl FnOnce(&mut FenceLocation)) -> u64 {
     fences
 }
 
+/// The order that compilers mean by a code.
 #[inline(always)]
-fn order(code: i32) -> AtomicOrder {
+pub fn order(code: i32) -> AtomicOrder {
     match code & 0x7fff {
         0 => AtomicOrder::Relaxed,
         1 | 2 => AtomicOrder::Acquire,

@@ -1,6 +1,7 @@
 //! What happens before an atomic access in a thread whose accesses need more than usual: a scheduling point, a stronger
 //! order than the program's, a suggested fence.
 
+use crate::atomics;
 use crate::repair;
 use crate::schedule;
 use crate::this_thread;
@@ -60,7 +61,9 @@ fn prepare(access: NextAccess, code: i32, kind: AccessKind) -> i32 {
 #[inline(never)]
 fn prepare_exchange(access: NextAccess, codes: (i32, i32)) -> (i32, i32) {
     schedule::access(access);
-    if repair::is_on() { repair::prepare_exchange(access.pc, codes) } else { codes }
+    let codes = if repair::is_on() { repair::prepare_exchange(access.pc, codes) } else { codes };
+    schedule::exchange_orders(atomics::order(codes.0), atomics::order(codes.1));
+    codes
 }
 
 /// Before a fence.

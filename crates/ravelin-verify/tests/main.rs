@@ -1,1 +1,9 @@
 //! Tests of ravelin-verify, as one program.
+
+mod graphs;
+mod interleavings;
+mod judged_events;
+mod judged_programs;
+mod judged_runs;
+mod simulated;
+mod simulated_runs;

@@ -213,6 +213,13 @@ fn steer_access(me: usize, access: NextAccess) {
     steer::stepped_by_access(me, repeats);
 }
 
+/// The compare-exchange that the calling thread is about to make has these orders for success and failure.
+pub fn exchange_orders(success: AtomicOrder, failure: AtomicOrder) {
+    if let Some(me) = mine().filter(|_| steer::is_on()) {
+        steer::exchange_orders(me, [success, failure].map(steer::recorded));
+    }
+}
+
 /// A scheduling point before an atomic access of the standard library, only if the steps are given: what it does is
 /// not a subject of other schedules. Returns whether there was one.
 pub fn library_access(address: usize) -> bool {

@@ -45,6 +45,8 @@ pub struct Pending {
     pub event: Event,
     /// For a compare-exchange: the value that it expects.
     pub expected: u64,
+    /// And its orders for success and failure.
+    pub orders: [RecordedOrder; 2],
 }
 
 /// A value that a thread has read.
@@ -124,15 +126,27 @@ pub fn object(me: usize, pc: usize, act: Act, object: usize) -> Event {
 pub fn announce(me: usize, event: Event, expected: u64) {
     if me < THREADS {
         // SAFETY: there is room for that many; the calling thread has the turn, or is about to start that thread.
-        unsafe { PENDING.load(Ordering::Relaxed).add(me).write(Pending { event, expected }) };
+        unsafe {
+            PENDING.load(Ordering::Relaxed).add(me).write(Pending {
+                event,
+                expected,
+                orders: [RecordedOrder::Plain; 2],
+            })
+        };
     }
+}
+
+/// The compare-exchange of the thread at place `me` has these orders for success and failure.
+pub fn exchange_orders(me: usize, orders: [RecordedOrder; 2]) {
+    // SAFETY: as in `announce`.
+    unsafe { (*PENDING.load(Ordering::Relaxed).add(me.min(THREADS - 1))).orders = orders };
 }
 
 /// What the thread at a place is about to do.
 pub fn pending(place: usize) -> Event {
     let place = place.min(THREADS - 1);
     // SAFETY: there is room for that many, and every thread that takes turns has announced something.
-    let Pending { mut event, expected } = unsafe { PENDING.load(Ordering::Relaxed).add(place).read() };
+    let Pending { mut event, expected, .. } = unsafe { PENDING.load(Ordering::Relaxed).add(place).read() };
     if event.is(flags::COMPARES) {
         let (address, size) = (event.operation.address as usize, event.operation.size as usize);
         let found = value_at(address, size);
@@ -292,6 +306,12 @@ pub fn accessed(act: Act, order: RecordedOrder, read_value: u64, written: u64) {
         let mut event = read(last - 1);
         event.operation.act = act;
         event.operation.order = order;
+        if event.is(flags::COMPARES) {
+            let place = (event.thread as usize).min(THREADS - 1);
+            // SAFETY: as in `pending`.
+            let [success, failure] = unsafe { (*PENDING.load(Ordering::Relaxed).add(place)).orders };
+            event.flags |= flags::other_order(if act == Act::Update { failure } else { success });
+        }
         event.read = read_value;
         event.written = written;
         overwrite(last - 1, event);
