@@ -1,4 +1,6 @@
 //! Tests of ravelin-verify, as one program.
 
+mod exploration;
 mod simulated;
 mod simulated_runs;
+mod traces;
