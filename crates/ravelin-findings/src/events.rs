@@ -81,7 +81,7 @@ impl Act {
     }
 
     /// What it does to its range.
-    fn effect(self) -> RangeEffect {
+    pub fn effect(self) -> RangeEffect {
         match self {
             Act::Local | Act::Fence | Act::Start | Act::End | Act::Join | Act::Exit => RangeEffect::None,
             Act::Load | Act::LockShared | Act::UnlockShared | Act::LockFails => RangeEffect::Reads,
@@ -92,8 +92,9 @@ impl Act {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum RangeEffect {
+/// What an operation does to its range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RangeEffect {
     None,
     Reads,
     Writes,
@@ -129,8 +130,15 @@ impl Operation {
             && other.address < self.address.saturating_add(u64::from(self.size));
         mine != RangeEffect::None
             && theirs != RangeEffect::None
-            && (mine == RangeEffect::Writes || theirs == RangeEffect::Writes)
+            && (mine == RangeEffect::Writes || theirs == RangeEffect::Writes || self.decides_failure(other))
             && overlap
+    }
+
+    /// Whether one is a failed attempt to lock, and the other locks or unlocks for reading, which can be the reason for
+    /// the failure or end it.
+    fn decides_failure(&self, other: &Operation) -> bool {
+        let shared = |act| matches!(act, Act::LockShared | Act::UnlockShared);
+        (self.act == Act::LockFails && shared(other.act)) || (shared(self.act) && other.act == Act::LockFails)
     }
 
     /// Whether this operation must come before `later`, which is one of thread `of`.

@@ -29,4 +29,7 @@ pub struct Run {
     pub pending: Vec<Event>,
     /// How it ended, if not as the program ends by itself, or in a state in which no thread can run.
     pub end: Option<SteeredEnd>,
+    /// The process ended with the last event although threads could still run: it exited or crashed, or an assertion
+    /// failed. This distinguishes such runs from those in which all threads that are left wait.
+    pub ended_early: bool,
 }

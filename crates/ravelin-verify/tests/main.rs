@@ -1,5 +1,6 @@
 //! Tests of ravelin-verify, as one program.
 
+mod exploration;
 mod graphs;
 mod interleavings;
 mod judged_events;
@@ -7,3 +8,4 @@ mod judged_programs;
 mod judged_runs;
 mod simulated;
 mod simulated_runs;
+mod traces;

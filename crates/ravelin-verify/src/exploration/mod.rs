@@ -1,4 +1,395 @@
 //! Which runs to make: one for each trace.
+//!
+//! Optimal dynamic partial order reduction (Abdulla, Aronis, Jonsson, Sagonas, *Source sets: a foundation for optimal
+//! dynamic partial order reduction*, JACM 2017). Each run is analysed after it was made: where two conflicting events
+//! could have happened in the other order, and no run does that or will, a new one is planned.
+//!
+//! | in the paper | here |
+//! | --- | --- |
+//! | happens-before of `E`, adjacent conflicts | [`trace`] |
+//! | reversible races `e ≾ e'`, `notdep(e, E)` | [`races`] |
+//! | weak initials `WI(v)` | [`step::relation`] |
+//! | sleep sets, the calls that are active | [`tree`] |
+//! | `insert(v, wut(E'))` | [`Exploration::done`], by [`insertion`] |
+//!
+//! Where a sequence `v` is inserted, all that is asleep wakes up in `v`, so its run is neither redundant nor blocked. All
+//! steps of `v` matter, also those that neither wake anything nor are needed by the last one: without them traces are
+//! missed.
+//!
+//! Several tasks can be in flight. The wakeup tree of a node and what has been explored below it are one tree, so a
+//! sequence that belongs below a branch is inserted there, explored or not. Runs of blocking operations can turn out
+//! impossible: see [`races`] and [`tree`].
+//!
+//! **Cost.** One clock per event, and for each race a pass over the run. Memory is proportional to the nodes on paths to
+//! branches that are not finished.
+
+mod bound;
+mod insertion;
+mod races;
+mod step;
+mod trace;
+mod tree;
+mod unreduced;
+mod waiting;
+
+pub use step::Step;
+
+use crate::{Run, Script};
+use insertion::Path;
+use races::Races;
+use ravelin_findings::events::{Act, flags};
+use ravelin_findings::steering::SteeredEnd;
+use step::wake;
+use trace::Trace;
+use tree::{NO_NODE, NodeId, Plan, State, Tree};
+use waiting::Waiting;
+
+/// Which runs are left out because others are equivalent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reduction {
+    /// None: all interleavings of events are run.
+    Off,
+    /// What sleep sets leave out. All threads are tried everywhere.
+    Sleep,
+    /// Source sets and sleep sets: threads are tried where a race is reversed. Some runs are redundant.
+    Source,
+    /// One run per trace.
+    #[default]
+    Optimal,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    pub reduction: Reduction,
+    /// The most preemptions of a script; see [`bound`].
+    pub preemptions: Option<u32>,
+}
+
+/// A run to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    pub id: u64,
+    pub script: Script,
+}
+
+/// What a run was good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is the only run of its trace.
+    New,
+    /// Another run has the same trace, or it was blocked because all threads that could run were asleep.
+    Redundant,
+    /// A thread waited where the script wanted it to run.
+    Impossible,
+    /// The event with this number is not the one that the same choices led to before: the program does not depend on the
+    /// schedule only. The rest of the exploration says nothing.
+    Diverged { at: usize },
+    /// There is no such task.
+    Unknown,
+}
+
+/// How far an exploration is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// All runs that were made.
+    pub runs: u64,
+    /// Runs among them whose trace another run has, or that were blocked.
+    pub redundant: u64,
+    /// Runs among them whose script could not be followed.
+    pub impossible: u64,
+    /// Events of the longest run.
+    pub depth: usize,
+    /// Nodes on paths that are not finished.
+    pub nodes: usize,
+    /// An estimate of [`Statistics::runs`] at the end.
+    pub estimated_runs: f64,
+}
 
 /// The runs that are still to be made.
-pub struct Exploration {}
+pub struct Exploration {
+    options: Options,
+    tree: Tree,
+    /// The first run, which has no script.
+    first: First,
+    next_task: u64,
+    waiting: Waiting,
+    trace: Trace,
+    races: Races,
+    statistics: Statistics,
+    cut: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum First {
+    ToDo,
+    Claimed,
+    Done,
+}
+
+impl Exploration {
+    pub fn new(options: Options) -> Exploration {
+        Exploration {
+            options,
+            tree: Tree::default(),
+            first: First::ToDo,
+            next_task: 0,
+            waiting: Waiting::default(),
+            trace: Trace::default(),
+            races: Races::default(),
+            statistics: Statistics::default(),
+            cut: false,
+        }
+    }
+
+    /// Claims a run to be made; `None` if there is none before another one is [done](Exploration::done).
+    #[allow(clippy::should_implement_trait, reason = "a task may follow after None")]
+    pub fn next(&mut self) -> Option<Task> {
+        let id = self.next_task;
+        if self.first == First::ToDo {
+            self.first = First::Claimed;
+            self.next_task += 1;
+            self.tree.in_flight.insert(id, NO_NODE);
+            return Some(Task { id, script: Script::default() });
+        }
+        let (node, branch) = self.tree.claim(id)?;
+        self.next_task += 1;
+        let steps = self.steps_of(node, branch);
+        let depth = self.tree.node(node).depth as usize;
+        let mut sleep = self.asleep(node, branch);
+        steps[depth..].iter().for_each(|step| wake(&mut sleep, step));
+        let choices = steps.iter().map(Step::choice).collect();
+        let mut sleepers: Vec<u32> = sleep.iter().map(|sleeper| sleeper.thread).collect();
+        sleepers.sort_unstable();
+        sleepers.dedup();
+        Some(Task { id, script: Script { choices, sleepers } })
+    }
+
+    /// Takes what the run of a task did.
+    pub fn done(&mut self, task: &Task, run: &Run) -> Outcome {
+        if !self.tree.in_flight.contains_key(&task.id) {
+            return Outcome::Unknown;
+        }
+        self.statistics.runs += 1;
+        self.cut |= matches!(run.end, Some(SteeredEnd::Full | SteeredEnd::Unrolled));
+        self.waiting.learn(run);
+        let mut trace = std::mem::take(&mut self.trace);
+        trace.read(run);
+        self.statistics.depth = self.statistics.depth.max(trace.len());
+        let outcome = self.take(task.id, &mut trace, run);
+        self.trace = trace;
+        match outcome {
+            Outcome::Redundant => self.statistics.redundant += 1,
+            Outcome::Impossible => self.statistics.impossible += 1,
+            Outcome::Diverged { .. } => self.cut = true,
+            Outcome::New | Outcome::Unknown => {}
+        }
+        outcome
+    }
+
+    /// Whether nothing is left to do and nothing is in flight.
+    pub fn is_finished(&self) -> bool {
+        self.first == First::Done && self.tree.root.is_none() && self.tree.in_flight.is_empty()
+    }
+
+    /// Whether every trace has a run when the exploration is finished. Not so if a run was cut off, a bound left
+    /// something out, or the program did not follow a script.
+    pub fn is_complete(&self) -> bool {
+        !self.cut
+    }
+
+    pub fn statistics(&self) -> Statistics {
+        Statistics { nodes: self.tree.len(), ..self.statistics }
+    }
+
+    fn take(&mut self, task: u64, trace: &mut Trace, run: &Run) -> Outcome {
+        if self.tree.in_flight.get(&task) == Some(&NO_NODE) {
+            self.tree.in_flight.remove(&task);
+            self.first = First::Done;
+            self.extend(Path { trace, nodes: Vec::new(), end: 0 }, run);
+            return Outcome::New;
+        }
+        let Some((node, branch)) = self.tree.claimed(task) else { return Outcome::Unknown };
+        let expected = self.steps_of(node, branch);
+        let depth = self.tree.node(node).depth as usize;
+        match follow(&expected, trace, run) {
+            Following::Yes => {}
+            Following::Impossible(at) => {
+                self.give_up(node, branch, at.saturating_sub(depth), run);
+                return Outcome::Impossible;
+            }
+            Following::Diverged(at) => {
+                self.tree.in_flight.remove(&task);
+                let step = self.tree.node(node).branches[branch].step;
+                self.tree.node_mut(node).branches[branch].state = State::Done([step].into());
+                self.tree.refresh(node);
+                self.tree.collapse();
+                return Outcome::Diverged { at };
+            }
+        }
+        let steps: Vec<Step> = (depth..expected.len()).map(|at| trace.step(at)).collect();
+        if self.belongs_left(node, branch, &steps) {
+            self.tree.in_flight.remove(&task);
+            self.move_left(node, branch, &steps);
+            return Outcome::Redundant;
+        }
+        self.settle(node, branch, &steps);
+        // What was added may have split the plan.
+        let Some((node, branch)) = self.tree.claimed(task) else { return Outcome::Unknown };
+        self.tree.in_flight.remove(&task);
+        let steps = steps[self.tree.node(node).depth as usize - depth..].into();
+        self.tree.node_mut(node).branches[branch].state = State::Done(steps);
+        self.extend(Path { trace, nodes: self.tree.path(node, branch), end: expected.len() }, run);
+        self.tree.refresh(node);
+        self.tree.collapse();
+        if run.end == Some(SteeredEnd::Asleep) { Outcome::Redundant } else { Outcome::New }
+    }
+
+    /// What is asleep at the beginning of a branch.
+    fn asleep(&self, node: NodeId, branch: usize) -> Vec<Step> {
+        match self.options.reduction {
+            Reduction::Off => Vec::new(),
+            _ => self.tree.asleep(node, branch),
+        }
+    }
+
+    /// The steps from the root to a leaf.
+    fn steps_of(&self, node: NodeId, branch: usize) -> Vec<Step> {
+        let path = self.tree.path(node, branch);
+        let inner = path[..path.len() - 1].iter().map(|&(node, branch)| self.tree.node(node).branches[branch].step);
+        let plan = match &self.tree.node(node).branches[branch].state {
+            State::Claimed(_, plan) => &plan.steps[..],
+            _ => &[],
+        };
+        inner.chain(plan.iter().copied()).collect()
+    }
+
+    /// Whether something is asleep after these steps of a plan, so that its trace belongs to a branch to the left.
+    fn belongs_left(&self, node: NodeId, branch: usize, steps: &[Step]) -> bool {
+        let beyond = matches!(&self.tree.node(node).branches[branch].state, State::Claimed(_, plan) if plan.beyond);
+        if self.options.reduction != Reduction::Optimal || beyond {
+            return false;
+        }
+        let mut sleep = self.tree.asleep(node, branch);
+        let covered = steps.iter().any(|step| {
+            let asleep = sleep.iter().any(|sleeper| sleeper.choice() == step.choice());
+            wake(&mut sleep, step);
+            asleep
+        });
+        covered || !sleep.is_empty()
+    }
+
+    /// A plan is certain now, and has made these steps; if there are none, its branch is removed. If it was open, what is
+    /// to its right waited for that and is inserted again.
+    fn settle(&mut self, node: NodeId, branch: usize, steps: &[Step]) {
+        let optimal = self.options.reduction == Reduction::Optimal;
+        let branches = &mut self.tree.node_mut(node).branches;
+        let was_open = std::mem::take(&mut branches[branch].open);
+        let right = if was_open && optimal { branches.split_off(branch + 1) } else { Vec::new() };
+        match steps.first() {
+            Some(&step) => {
+                branches[branch].step = step;
+                if let State::Claimed(_, plan) = &mut branches[branch].state {
+                    plan.steps = steps.to_vec();
+                }
+            }
+            None => {
+                branches.remove(branch);
+            }
+        }
+        for right in right {
+            if let State::ToDo(plan) = right.state {
+                self.insert(node, branch, *plan);
+            }
+        }
+    }
+
+    /// Removes a branch whose last step conflicts with less than was assumed: its trace belongs to a branch to the left.
+    /// What it should lead to is inserted there.
+    fn move_left(&mut self, node: NodeId, branch: usize, steps: &[Step]) {
+        let path = self.tree.path(node, branch);
+        let finished = State::Finished(0);
+        let state = std::mem::replace(&mut self.tree.node_mut(node).branches[branch].state, finished);
+        let State::Claimed(_, plan) = state else { return };
+        let (depth, own) = plan.origin;
+        let inner = path[..path.len() - 1].iter().skip(depth as usize);
+        let inner = inner.map(|&(node, branch)| self.tree.node(node).branches[branch].step);
+        let steps: Vec<Step> = inner.chain(steps.iter().copied()).collect();
+        self.settle(node, branch, &[]);
+        if let Some(&(origin, _)) = path.get(depth as usize)
+            && !self.is_covered(origin, own as usize, steps.iter().copied())
+        {
+            let plan = Plan { steps, certain: true, fallbacks: Vec::new(), ..*plan };
+            self.insert(origin, own as usize + 1, plan);
+        }
+        self.tree.refresh(node);
+        self.tree.collapse();
+    }
+
+    /// Removes a branch whose run was impossible, and tries something else in its place. `at`: the number of the step of
+    /// its plan that did not happen.
+    fn give_up(&mut self, node: NodeId, branch: usize, at: usize, run: &Run) {
+        let path = self.tree.path(node, branch);
+        let step = self.tree.node(node).branches[branch].step;
+        let nothing = State::Done([step].into());
+        let state = std::mem::replace(&mut self.tree.node_mut(node).branches[branch].state, nothing);
+        let State::Claimed(task, plan) = state else { return };
+        self.tree.in_flight.remove(&task);
+        // Only a plan that is not certain was kept apart from the branches to its right.
+        self.cut |= plan.certain;
+        let plan = *plan;
+        let last = plan.steps.len() - 1;
+        let mut instead = plan.fallbacks.clone();
+        if at < last && plan.steps[at].thread != plan.steps[last].thread {
+            // A part of a round that cannot be finished there: without it.
+            let thread = plan.steps[at].thread;
+            let (done, rest) = plan.steps.split_at(at);
+            let rest = rest.iter().filter(|step| step.thread != thread);
+            let steps = done.iter().chain(rest).copied().collect();
+            instead = vec![(self.tree.node(node).depth, Plan { steps, ..plan })];
+        } else {
+            if let Some(reading) = plan.reading.filter(|_| run.end == Some(SteeredEnd::NotEnabled)) {
+                self.waiting.learn_failure(reading);
+            }
+            self.tree.node_mut(node).impossible.push(insertion::fingerprint(&plan.steps));
+        }
+        self.settle(node, branch, &[]);
+        self.insert_first(&path, instead);
+        self.tree.refresh(node);
+        self.tree.collapse();
+    }
+}
+
+enum Following {
+    Yes,
+    /// The step with this number could not happen.
+    Impossible(usize),
+    Diverged(usize),
+}
+
+/// Whether a run did what was expected. Where it did so in another order, because a round of a waiting loop was begun
+/// too early, the trace is reordered.
+fn follow(expected: &[Step], trace: &mut Trace, run: &Run) -> Following {
+    let differs = |at: &usize| *at >= trace.len() || !expected[*at].is(trace.event(*at));
+    let Some(at) = (0..expected.len()).find(differs) else { return Following::Yes };
+    let not_enabled = run.end == Some(SteeredEnd::NotEnabled) && trace.len() == at;
+    let went_round = run.events.iter().any(|event| event.thread == expected[at].thread && event.is(flags::ROUND));
+    if not_enabled && (at + 1 == expected.len() || went_round) {
+        return Following::Impossible(at);
+    }
+    if !went_round {
+        return Following::Diverged(at);
+    }
+    match trace.beginning_with(expected) {
+        Some(events) => {
+            trace.read(&Run { events, ..run.clone() });
+            Following::Yes
+        }
+        None => Following::Impossible(at),
+    }
+}
+
+/// Whether the last event of a run ended the process while threads could still run.
+fn ended_early(trace: &Trace, run: &Run) -> bool {
+    let exits = || trace.len() > 0 && trace.event(trace.len() - 1).operation.act == Act::Exit;
+    run.end.is_none() && (run.ended_early || exits())
+}

@@ -1,0 +1,215 @@
+//! New branches from the races of a run.
+//!
+//! A race is reversed at the node before its earlier event. Nothing is to be done if something that is asleep there, or
+//! a branch to the left of the run's own, is a weak initial of the sequence that reverses it. Otherwise the sequence is
+//! inserted to the right: it follows the first branch that is a weak initial of it, then the first such branch of the node
+//! where that leads, and so on, and becomes a branch where there is none. At the end of a plan nothing is to be done.
+
+use super::races::{Candidate, Races};
+use super::step::{Relation, Step, relation};
+use super::trace::Trace;
+use super::tree::{Branch, NO_NODE, NodeId, Plan, State};
+use super::{Exploration, Reduction, ended_early};
+use crate::Run;
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
+
+/// The nodes of a run, and for each the branch that the run took. Nodes are added as far as they get other branches.
+pub(super) struct Path<'a> {
+    pub trace: &'a Trace,
+    pub nodes: Vec<(NodeId, usize)>,
+    /// How many events were in the script.
+    pub end: usize,
+}
+
+impl Exploration {
+    /// Adds what a run leads to.
+    pub(super) fn extend(&mut self, mut path: Path<'_>, run: &Run) {
+        let ended = ended_early(path.trace, run);
+        match self.options.reduction {
+            Reduction::Off | Reduction::Sleep => self.try_all_threads(&mut path),
+            Reduction::Source | Reduction::Optimal => self.reverse_races(&mut path, ended),
+        }
+        // From below to above, so that what a node says about its children holds.
+        for &(node, _) in path.nodes.iter().rev() {
+            self.tree.refresh(node);
+        }
+    }
+
+    /// The node of a run at this depth.
+    pub(super) fn node_at(&mut self, path: &mut Path<'_>, depth: usize) -> (NodeId, usize) {
+        while path.nodes.len() <= depth {
+            let (parent, own) = path.nodes.last().copied().unwrap_or((NO_NODE, 0));
+            let at = path.nodes.len();
+            let steps: Box<[Step]> = (at..path.end.max(at + 1)).map(|at| path.trace.step(at)).collect();
+            let branch = Branch { step: steps[0], open: false, state: State::Done(steps) };
+            let node = self.tree.add(parent, own, vec![branch]);
+            path.nodes.push((node, 0));
+        }
+        path.nodes[depth]
+    }
+
+    /// Adds a branch at the right end.
+    pub(super) fn add_branch(&mut self, node: NodeId, plan: Plan) {
+        self.tree.node_mut(node).branches.push(Branch::to_do(plan));
+        self.tree.refresh(node);
+    }
+
+    /// Inserts the first of several plans that is not covered, at their depths in a path.
+    pub(super) fn insert_first(&mut self, path: &[(NodeId, usize)], plans: Vec<(u32, Plan)>) {
+        let mut rest = plans.into_iter();
+        while let Some((depth, mut plan)) = rest.next() {
+            let Some(&(node, own)) = path.get(depth as usize) else { return };
+            plan.origin = (depth, own as u32);
+            let certain = plan.certain;
+            if !self.is_covered(node, own, plan.steps.iter().copied()) {
+                plan.fallbacks.extend(rest.clone());
+                if self.insert(node, own + 1, plan) {
+                    return;
+                }
+            }
+            if certain {
+                return;
+            }
+        }
+    }
+
+    fn reverse_races(&mut self, path: &mut Path<'_>, ended: bool) {
+        let mut races = std::mem::take(&mut self.races);
+        races.find(path.trace, &self.waiting, ended);
+        for race in &races.races {
+            let candidates = &races.candidates[race.candidates.clone()];
+            for (number, candidate) in candidates.iter().enumerate() {
+                let rest = if candidate.certain { &[] } else { &candidates[number + 1..] };
+                let inserted = match self.options.reduction {
+                    Reduction::Source => self.reverse_by_one_step(path, &races, race.later, candidate),
+                    _ => self.reverse(path, &races, candidate, rest),
+                };
+                if inserted || candidate.certain {
+                    break;
+                }
+            }
+        }
+        self.races = races;
+    }
+
+    /// Inserts a sequence that reverses a race. Gives back whether it is new.
+    fn reverse(&mut self, path: &mut Path<'_>, races: &Races, candidate: &Candidate, rest: &[Candidate]) -> bool {
+        let trace = path.trace;
+        let kept = races.kept(trace, candidate);
+        let steps = kept.clone().map(|at| trace.step(at)).chain([candidate.step]);
+        if let Some(&(node, own)) = path.nodes.get(candidate.at)
+            && self.is_covered(node, own, steps.clone())
+        {
+            return false;
+        }
+        let steps: Vec<Step> = steps.collect();
+        if !self.is_within_bound(trace, candidate.at, &steps) {
+            self.cut = true;
+            return false;
+        }
+        // The node may be new, and something may be asleep there.
+        let (node, own) = self.node_at(path, candidate.at);
+        if self.is_covered(node, own, steps.iter().copied()) {
+            return false;
+        }
+        let fallback = |rest: &Candidate| {
+            let steps = races.kept(trace, rest).map(|at| trace.step(at)).chain([rest.step]).collect();
+            (rest.at as u32, plan_of(rest, steps))
+        };
+        let fallbacks = rest.iter().map(fallback).collect();
+        let origin = (candidate.at as u32, own as u32);
+        let plan = Plan { fallbacks, origin, ..plan_of(candidate, steps) };
+        self.insert(node, own + 1, plan)
+    }
+
+    /// Adds the first step of a sequence that reverses a race, unless something asleep or a branch is an initial of it.
+    fn reverse_by_one_step(&mut self, path: &mut Path<'_>, races: &Races, later: usize, candidate: &Candidate) -> bool {
+        let trace = path.trace;
+        let kept = races.kept(trace, candidate).take_while(|&at| at < later);
+        let steps: Vec<Step> = kept.map(|at| trace.step(at)).chain([candidate.step]).collect();
+        let (id, own) = self.node_at(path, candidate.at);
+        let node = self.tree.node(id);
+        let others = node.branches.iter().enumerate().filter(|(number, branch)| *number != own && !branch.open);
+        let mut others = node.sleep.iter().chain(others.map(|(_, branch)| &branch.step));
+        let covers = |step: &Step| matches!(relation(step, steps.iter().copied()), Relation::Initial(_));
+        let certain = candidate.certain || steps.len() > 1;
+        if others.any(covers) || (!certain && node.impossible.contains(&fingerprint(&steps[..1]))) {
+            return false;
+        }
+        if !self.is_within_bound(trace, candidate.at, &steps[..1]) {
+            self.cut = true;
+            return false;
+        }
+        self.add_branch(id, Plan { certain, ..plan_of(candidate, steps[..1].to_vec()) });
+        true
+    }
+
+    /// Whether something asleep at a node, or a branch to the left of the run's own, is a weak initial of a sequence.
+    pub(super) fn is_covered(&self, node: NodeId, own: usize, steps: impl Iterator<Item = Step> + Clone) -> bool {
+        let node = self.tree.node(node);
+        let left = node.branches[..own].iter().map(|branch| &branch.step);
+        let mut others = node.sleep.iter().chain(left);
+        others.any(|step| !matches!(relation(step, steps.clone()), Relation::Woken(_)))
+    }
+
+    /// Inserts a plan below a node, at the branch with this number and those to its right. Gives back whether it is new.
+    pub(super) fn insert(&mut self, node: NodeId, first: usize, mut plan: Plan) -> bool {
+        let (mut node, mut number) = (node, first);
+        while let Some(branch) = self.tree.node(node).branches.get(number) {
+            if branch.open {
+                // It is decided later where the plan belongs.
+                break;
+            }
+            number += 1;
+            if !follow(&mut plan.steps, &branch.step) {
+                continue;
+            }
+            let steps = match &branch.state {
+                State::Inner(child) => {
+                    (node, number) = (*child, 0);
+                    continue;
+                }
+                State::ToDo(plan) | State::Claimed(_, plan) => &plan.steps[..],
+                State::Done(steps) => steps,
+                State::Finished(_) => &[],
+            };
+            let Some(left) = (1..steps.len()).find(|&at| !follow(&mut plan.steps, &steps[at])) else { return false };
+            node = self.tree.split(node, number - 1, left);
+            break;
+        }
+        let impossible = &self.tree.node(node).impossible;
+        if !plan.certain && !impossible.is_empty() && impossible.contains(&fingerprint(&plan.steps)) {
+            return false;
+        }
+        self.add_branch(node, plan);
+        true
+    }
+}
+
+/// Whether a step is a weak initial of a sequence. If so it is removed from the sequence.
+fn follow(sequence: &mut Vec<Step>, step: &Step) -> bool {
+    match relation(step, sequence.iter().copied()) {
+        Relation::Woken(_) => return false,
+        Relation::Independent => {}
+        Relation::Initial(at) => {
+            sequence.remove(at);
+        }
+    }
+    true
+}
+
+/// What is known about a candidate.
+fn plan_of(candidate: &Candidate, steps: Vec<Step>) -> Plan {
+    let &Candidate { certain, beyond, reading, .. } = candidate;
+    Plan { steps, certain, beyond, reading, ..Plan::default() }
+}
+
+/// A hash of the steps in their order.
+pub(super) fn fingerprint(steps: &[Step]) -> u64 {
+    let mut hasher = FxHasher::default();
+    for step in steps {
+        (step.thread, step.times_out, step.operation).hash(&mut hasher);
+    }
+    hasher.finish()
+}

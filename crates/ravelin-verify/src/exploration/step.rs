@@ -1,0 +1,82 @@
+//! Steps of scripts, and whether one covers a sequence of others.
+//!
+//! A [`Step`] is a choice together with the operation that the thread makes by it. The operation is known because a run
+//! has made it, or would have made it next. Only a compare-exchange and an attempt to lock depend on where they happen:
+//! such a step may not be [exact](Step::exact), and then its operation is the one with more conflicts.
+
+use crate::Choice;
+use ravelin_findings::events::{Act, Event, Operation, flags};
+
+/// One choice and its operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub thread: u32,
+    /// The thread's wait ends because its time is over.
+    pub times_out: bool,
+    /// Whether the operation is certain.
+    pub exact: bool,
+    pub operation: Operation,
+}
+
+impl Step {
+    /// The step that a run made.
+    pub fn of(event: &Event) -> Step {
+        let times_out = event.is(flags::TIMED_OUT);
+        Step { thread: event.thread, times_out, exact: true, operation: event.operation }
+    }
+
+    pub fn choice(&self) -> Choice {
+        Choice { thread: self.thread, times_out: self.times_out }
+    }
+
+    /// Whether the order of two steps can matter.
+    pub fn depends(&self, other: &Step) -> bool {
+        self.thread == other.thread || self.operation.conflicts(&other.operation)
+    }
+
+    /// Whether `event` is this step, as far as that is certain.
+    pub fn is(&self, event: &Event) -> bool {
+        let (mine, done) = (&self.operation, &event.operation);
+        // Threads are numbered in the order of their starts, so the number can differ after a reversal.
+        let place = mine.act == Act::Start || (mine.address == done.address && mine.size == done.size);
+        let act = if self.exact { mine.act == done.act } else { alternatives(mine.act, done.act) };
+        self.thread == event.thread && place && act
+    }
+}
+
+/// Whether an operation that is not certain can turn out as the other one.
+fn alternatives(guess: Act, done: Act) -> bool {
+    guess == done
+        || matches!((guess, done), (Act::Update, Act::Load) | (Act::Lock | Act::LockShared, Act::LockFails))
+        || matches!((guess, done), (Act::Lock, Act::LockShared))
+}
+
+/// How a step stands to a sequence of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// It is in the sequence, and nothing before it in the sequence conflicts with it (`I` in the paper): the number of
+    /// its position.
+    Initial(usize),
+    /// It is not in the sequence, and nothing there conflicts with it. With the former, these are the weak initials (`WI`).
+    Independent,
+    /// Neither, because of the step with this position.
+    Woken(usize),
+}
+
+/// How `step` stands to `sequence`.
+pub fn relation(step: &Step, sequence: impl Iterator<Item = Step>) -> Relation {
+    for (position, other) in sequence.enumerate() {
+        if other.thread == step.thread && other.times_out == step.times_out {
+            return Relation::Initial(position);
+        }
+        if step.depends(&other) {
+            return Relation::Woken(position);
+        }
+    }
+    Relation::Independent
+}
+
+/// Removes from `sleep` what a step wakes.
+pub fn wake(sleep: &mut Vec<Step>, step: &Step) {
+    sleep.retain(|sleeper| !sleeper.depends(step));
+}

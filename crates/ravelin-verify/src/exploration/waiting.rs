@@ -1,0 +1,108 @@
+//! What is known about waiting loops: with which values a thread only goes round, and with which it goes on.
+//!
+//! A loop is recognised by the place and the thread's state at its first access. Everything here was seen in a run; a
+//! thread in the same state at the same place that reads the same values does the same again.
+
+use crate::Run;
+use ravelin_findings::events::{Act, Event, flags};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The most values that are remembered. What is not remembered is tried again, which costs runs and nothing else.
+const MOST_VALUES: usize = 1 << 20;
+
+/// A read at a place, in a state of its thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reading {
+    pub pc: u64,
+    pub state: u64,
+    pub address: u64,
+    pub value: u64,
+}
+
+/// What a thread does after a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Passes,
+    GoesRound,
+    Unknown,
+}
+
+#[derive(Default)]
+pub struct Waiting {
+    /// Reads that are a whole round.
+    fails: FxHashSet<Reading>,
+    /// Reads after which a thread went on.
+    passes: FxHashSet<Reading>,
+    /// Places where rounds of several reads begin.
+    long: FxHashSet<(u64, u64)>,
+    rounds: FxHashMap<u32, Vec<Reading>>,
+}
+
+impl Waiting {
+    /// Takes what a run shows.
+    pub fn learn(&mut self, run: &Run) {
+        let reads = |event: &&Event| event.state != 0 && matches!(event.operation.act, Act::Load | Act::Update);
+        for event in run.events.iter().filter(reads) {
+            let reading = reading(event, event.read);
+            if event.is(flags::ROUND) {
+                let begins = |round: &&mut Vec<Reading>| (round[0].pc, round[0].state) != (reading.pc, reading.state);
+                match self.rounds.get_mut(&event.thread).filter(begins) {
+                    Some(round) => round.push(reading),
+                    None => {
+                        if let Some(round) = self.rounds.insert(event.thread, vec![reading]) {
+                            self.end_round(&round);
+                        }
+                    }
+                }
+                continue;
+            }
+            if let Some(round) = self.rounds.remove(&event.thread) {
+                self.end_round(&round);
+            }
+            if self.passes.len() < MOST_VALUES {
+                self.passes.insert(reading);
+            }
+        }
+        for round in std::mem::take(&mut self.rounds).into_values() {
+            self.end_round(&round);
+        }
+    }
+
+    /// Takes that a thread could not go on with this value.
+    pub fn learn_failure(&mut self, reading: Reading) {
+        if self.fails.len() < MOST_VALUES {
+            self.fails.insert(reading);
+        }
+    }
+
+    /// What a thread does that reads `value` where it made `event`, or would have.
+    pub fn fate(&self, event: &Event, value: Option<u64>) -> Fate {
+        if event.state == 0 {
+            return Fate::Passes;
+        }
+        let Some(value) = value else { return Fate::Unknown };
+        let reading = reading(event, value);
+        if self.fails.contains(&reading) {
+            Fate::GoesRound
+        } else if self.passes.contains(&reading) && !self.long.contains(&(event.pc, event.state)) {
+            Fate::Passes
+        } else {
+            Fate::Unknown
+        }
+    }
+
+    fn end_round(&mut self, round: &[Reading]) {
+        match round {
+            [reading] => self.learn_failure(*reading),
+            [first, ..] if self.long.len() < MOST_VALUES => {
+                self.long.insert((first.pc, first.state));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The read of an event, if it reads `value`.
+pub fn reading(event: &Event, value: u64) -> Reading {
+    Reading { pc: event.pc, state: event.state, address: event.operation.address, value }
+}

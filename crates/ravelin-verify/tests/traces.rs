@@ -1,0 +1,80 @@
+//! All traces of a program, by trying every thread everywhere.
+
+use crate::simulated::Simulator;
+use ravelin_findings::events::{Event, Operation};
+use ravelin_findings::steering::SteeredEnd;
+use ravelin_verify::{Choice, Script};
+use std::collections::{BTreeSet, HashSet};
+
+/// Each event (thread, number within the thread, operation, value read) with the earlier ones that it conflicts with.
+pub type Key = Vec<(u32, usize, u8, u64, u64, Vec<(u32, usize)>)>;
+
+/// What runs with the same order of conflicting events have in common.
+pub fn key(events: &[Event]) -> Key {
+    let mut made: Vec<(u32, usize, Operation)> = Vec::new();
+    let mut key = Key::new();
+    for event in events {
+        let number = made.iter().filter(|(thread, _, _)| *thread == event.thread).count();
+        let conflicts = |(thread, _, operation): &&(u32, usize, Operation)| {
+            *thread != event.thread && event.operation.conflicts(operation)
+        };
+        let mut before: Vec<_> = made.iter().filter(conflicts).map(|&(thread, number, _)| (thread, number)).collect();
+        before.sort_unstable();
+        let Operation { act, address, .. } = event.operation;
+        key.push((event.thread, number, act as u8, address, event.read, before));
+        made.push((event.thread, number, event.operation));
+    }
+    key.sort();
+    key
+}
+
+pub fn script(threads: &[u32]) -> Script {
+    let choices = threads.iter().map(|&thread| Choice { thread, times_out: false }).collect();
+    Script { choices, sleepers: Vec::new() }
+}
+
+/// What can happen.
+#[derive(Default)]
+pub struct All {
+    /// Of runs that end by themselves or in a standstill.
+    pub traces: BTreeSet<Key>,
+    /// The threads whose assertions can fail.
+    pub failures: BTreeSet<u32>,
+}
+
+/// Everything that a program can do; `None` if there is too much. Beginnings that are the same trace continue in the same
+/// way, so only one of them is continued.
+pub fn all(simulator: &Simulator, threads: u32, limit: usize) -> Option<All> {
+    let mut all = All::default();
+    let simulation = simulator.simulate(&script(&[]));
+    if simulation.run.events.is_empty() {
+        // A thread can fail before its first event.
+        all.failures.extend(simulation.failed);
+    }
+    let mut seen = HashSet::new();
+    let mut pending = vec![Vec::new()];
+    while let Some(prefix) = pending.pop() {
+        let mut is_maximal = true;
+        for thread in 0..threads {
+            let mut next = prefix.clone();
+            next.push(thread);
+            let simulation = simulator.simulate(&script(&next));
+            if simulation.run.end == Some(SteeredEnd::NotEnabled) {
+                continue;
+            }
+            is_maximal = false;
+            if let Some(thread) = simulation.failed.filter(|_| simulation.run.events.len() <= next.len()) {
+                all.failures.insert(thread);
+            } else if seen.insert(key(&simulation.run.events[..next.len()])) {
+                pending.push(next);
+            }
+            if seen.len() > limit {
+                return None;
+            }
+        }
+        if is_maximal {
+            all.traces.insert(key(&simulator.run(&script(&prefix)).events));
+        }
+    }
+    Some(all)
+}
