@@ -1,0 +1,199 @@
+//! What to verify and how far, and the answer.
+
+use super::VerifiedProgram;
+use super::problem::Problems;
+use super::worker::{Shared, Worker};
+use crate::report::{Gathered, Report, Run, Wanted, gather};
+use crate::watch::{NotWatched, SteeredProgram, Streams, WatchCommand, interrupted};
+use ravelin_answer::sanitizer::Verification;
+use ravelin_findings::steering::doubts;
+use ravelin_verify::Exploration;
+use ravelin_verify::exploration::{Options, Statistics};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// What to verify, and how far.
+#[derive(Clone, Debug, Default)]
+pub struct VerifyPlan {
+    /// The program, with the words for its runtime that do not depend on the run.
+    pub watch: WatchCommand,
+    /// Runs at a time.
+    pub jobs: usize,
+    pub options: Options,
+    /// How many loads a thread may make in a loop that is not known to wait.
+    pub unroll: u64,
+    pub max_runs: Option<u64>,
+    pub timeout: Option<Duration>,
+    /// Looks for stale accesses.
+    pub robustness: bool,
+    /// Goes on after the first problem.
+    pub keep_going: bool,
+    /// Each run is a new process.
+    pub fresh_processes: bool,
+    /// The output of the first run is not shown.
+    pub silent: bool,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    pub statistics: Statistics,
+    pub problems: usize,
+}
+
+impl VerifyPlan {
+    /// Makes the runs. `progress` is called now and then.
+    pub fn verify(
+        &self,
+        wanted: &Wanted,
+        progress: Option<&(dyn Fn(Progress) + Sync)>,
+    ) -> Result<VerifiedProgram, NotWatched> {
+        let start = Instant::now();
+        let first = self.first_run()?;
+        let threads = first.watched.processes.iter().map(|process| process.threads_started).max().unwrap_or(0);
+        let mut shared = Shared::new(self, start, progress);
+        if first.run.events.is_empty() {
+            // There is no schedule to choose.
+            shared.take_first(&first);
+        } else {
+            self.explore(&shared)?;
+        }
+        let Shared { state, .. } = shared;
+        let state = state.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(error) = state.error {
+            return Err(error);
+        }
+        let statistics = state.exploration.statistics();
+        let mut limits = state.limits;
+        if !state.exploration.is_complete() {
+            limits.extend(state.cuts.iter().map(|cut| (*cut).to_owned()));
+            if let Some(most) = self.options.preemptions {
+                limits.push(format!("schedules with more than {most} preemptions were left out (--preemptions)"));
+            }
+        }
+        limits.extend(doubt_words(state.doubts).map(str::to_owned));
+        limits.extend(state.notes);
+        let left = !state.exploration.is_finished() && !first.run.events.is_empty();
+        if left && limits.is_empty() && state.problems.is_empty() {
+            limits.push("not all schedules were run".to_owned());
+        }
+        let report = self.report(&state.problems, &first.watched.executable, wanted);
+        let runs = statistics.runs.max(1);
+        let verification = Verification {
+            runs,
+            redundant: statistics.redundant + statistics.impossible,
+            threads: threads.max(state.threads),
+            events: statistics.depth as u64,
+            complete: !left && limits.is_empty(),
+            estimated_runs: left.then_some(statistics.estimated_runs as u64).filter(|runs| *runs > 0),
+            limits,
+            failures: state.problems.failures(),
+            checks_robustness: self.robustness,
+            seconds: start.elapsed().as_secs(),
+        };
+        Ok(VerifiedProgram { report: Report { fresh_processes: state.fresh, ..report }, verification })
+    }
+
+    /// One run whose output is shown; errors in the command are found here.
+    fn first_run(&self) -> Result<crate::watch::SteeredRun, NotWatched> {
+        let mut watch = self.watch.clone();
+        watch.streams = Streams { input: Some(PathBuf::from("/dev/null")), silent: self.silent };
+        let mut program = SteeredProgram::start(watch, true, self.unroll)?;
+        match program.run(&Default::default(), None)? {
+            Some(run) => Ok(run),
+            None => Err(NotWatched::NotStarted(
+                PathBuf::from(&self.watch.program),
+                std::io::ErrorKind::Interrupted.into(),
+            )),
+        }
+    }
+
+    fn explore(&self, shared: &Shared) -> Result<(), NotWatched> {
+        std::thread::scope(|scope| {
+            let processors = crate::runs::processors();
+            let several = self.jobs > 1;
+            let work = |job: usize| {
+                let processor = several.then(|| processors.get(job % processors.len().max(1)).copied()).flatten();
+                match Worker::new(self, processor) {
+                    Ok(mut worker) => worker.work(shared),
+                    Err(error) => shared.fail(error),
+                }
+            };
+            let work = &work;
+            for job in 1..self.jobs.max(1) {
+                // If memory is limited there may be fewer, and it takes longer.
+                if std::thread::Builder::new().spawn_scoped(scope, move || work(job)).is_err() {
+                    break;
+                }
+            }
+            work(0);
+        });
+        Ok(())
+    }
+
+    /// The report about the runs with problems.
+    fn report(&self, problems: &Problems, executable: &Option<PathBuf>, wanted: &Wanted) -> Report {
+        let (processes, run_of) = problems.processes();
+        gather(
+            Gathered {
+                program: self.watch.program.display().to_string(),
+                arguments: self.watch.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+                executable: executable.as_deref(),
+                processes,
+                unrecorded: 0,
+                run_of,
+                runs: problems.runs(),
+                directory: std::env::current_dir().ok(),
+            },
+            wanted,
+        )
+    }
+
+    /// The limit that is met, in words.
+    pub(super) fn limit(&self, runs: u64, start: Instant) -> Option<String> {
+        if interrupted() {
+            return Some("it was interrupted".to_owned());
+        }
+        if let Some(most) = self.max_runs.filter(|most| runs >= *most) {
+            return Some(format!("the limit of {most} runs was met (--max-runs)"));
+        }
+        let timeout = self.timeout.filter(|timeout| start.elapsed() >= *timeout)?;
+        Some(format!("the limit of {} s was met (--timeout)", timeout.as_secs_f64()))
+    }
+}
+
+/// Why other runs may exist.
+fn doubt_words(doubts: u64) -> impl Iterator<Item = &'static str> {
+    const WORDS: [(u64, &str); 7] = [
+        (doubts::DESCRIPTOR, "a thread waited for a file, a socket or another process, which no schedule controls"),
+        (doubts::UNKNOWN_WAIT, "a thread waited in a call that is not controlled"),
+        (doubts::SIGNAL, "a signal was handled, which may come at other times"),
+        (doubts::PROCESS, "the program started another process"),
+        (doubts::CANCELLED, "a thread was cancelled, which may take effect at other places"),
+        (doubts::FILE, "the program changed a file, which other runs find changed"),
+        (doubts::CLOCK, "a clock was read"),
+    ];
+    WORDS.into_iter().filter(move |(bit, _)| doubts & bit != 0).map(|(_, words)| words)
+}
+
+/// What the workers share.
+impl<'a> Shared<'a> {
+    fn new(plan: &'a VerifyPlan, start: Instant, progress: Option<&'a (dyn Fn(Progress) + Sync)>) -> Shared<'a> {
+        Shared::with(plan, start, progress, Mutex::new(super::worker::State::new(Exploration::new(plan.options))))
+    }
+
+    fn take_first(&mut self, first: &crate::watch::SteeredRun) {
+        if let Ok(mut state) = self.state.lock() {
+            state.take_single(first);
+        }
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Problems {
+    fn runs(&self) -> Vec<Run> {
+        self.all().iter().map(|problem| problem.summary()).collect()
+    }
+}

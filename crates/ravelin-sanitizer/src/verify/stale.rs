@@ -1,0 +1,127 @@
+//! Accesses of a run that could have been stale.
+
+use crate::watch::WatchedRun;
+use ravelin_findings::events::{Act, Event, flags};
+use ravelin_findings::{
+    AccessKind, AccessRecord, FindingRecord, MemoryKind, Problem, Spinning,
+};
+use ravelin_verify::judge::{StaleAccess, StaleKind, judge};
+use std::collections::{HashMap, HashSet};
+
+/// Values that only make a loop go round, by the place and the state of its thread.
+#[derive(Debug, Default)]
+pub struct KnownRounds(HashMap<(u64, u64), Vec<u64>>);
+
+/// Pairs of places that were looked at.
+#[derive(Debug, Default)]
+pub struct StalePlaces(HashSet<(u64, u64)>);
+
+impl KnownRounds {
+    /// Learns from the rounds of a run that have one access.
+    pub fn learn(&mut self, events: &[Event]) {
+        for (index, event) in events.iter().enumerate() {
+            let is_round = |other: &&Event| other.thread == event.thread && other.is(flags::ROUND);
+            let alone = events[..index].iter().rev().find(|other| other.thread == event.thread).filter(is_round);
+            if event.is(flags::ROUND)
+                && event.state != 0
+                && matches!(event.operation.act, Act::Load | Act::Update)
+                && alone.is_none_or(|before| before.pc == event.pc)
+            {
+                let values = self.0.entry((event.pc, event.state)).or_default();
+                if !values.contains(&event.read) {
+                    values.push(event.read);
+                }
+            }
+        }
+    }
+
+    fn goes_round(&self, event: &Event, value: u64) -> bool {
+        self.0.get(&(event.pc, event.state)).is_some_and(|values| values.contains(&value))
+    }
+}
+
+impl StalePlaces {
+    /// Whether the places of a stale access were not known before.
+    pub fn know(&mut self, events: &[Event], stale: &StaleAccess) -> bool {
+        self.0.insert(places(events, stale))
+    }
+}
+
+fn places(events: &[Event], stale: &StaleAccess) -> (u64, u64) {
+    (events[stale.event].pc, events[stale.missed].pc)
+}
+
+/// The stale accesses of a run whose places are not known, one for each; and whether there were accesses of different
+/// sizes that overlap.
+pub fn find(events: &[Event], rounds: &KnownRounds, known: &StalePlaces) -> (Vec<StaleAccess>, bool) {
+    let judgement = judge(events, &|event: &Event, value: u64| rounds.goes_round(event, value));
+    let mut found: Vec<StaleAccess> = Vec::new();
+    for stale in judgement.stale {
+        let key = places(events, &stale);
+        if !known.0.contains(&key) && found.iter().all(|other| places(events, other) != key) {
+            found.push(stale);
+        }
+    }
+    (found, judgement.mixed_sizes)
+}
+
+/// The events up to the stale access.
+pub fn until(events: &[Event], stale: &StaleAccess) -> Vec<Event> {
+    events[..=stale.event].to_vec()
+}
+
+/// Leaves in `watched` what the runtime says about a stale access; adds what is known here if it says nothing. Returns
+/// whether it can do more than make a loop go round.
+pub fn tell(watched: &mut WatchedRun, _again: &[Event], events: &[Event], stale: &StaleAccess) -> bool {
+    let pc = events[stale.event].pc;
+    let Some(process) = watched.processes.first_mut() else { return false };
+    let is_it = |found: &FindingRecord| {
+        matches!(found.problem, Problem::StaleRead | Problem::StaleWrite | Problem::StaleUpdate)
+            && found.access.stack.first() == Some(&pc)
+    };
+    let same: Vec<&FindingRecord> = process.findings.iter().filter(|found| is_it(found)).collect();
+    if !same.is_empty() {
+        let harmless = same.iter().all(|found| found.spinning == Spinning::Harmless);
+        process.findings.retain(is_it);
+        return !harmless;
+    }
+    process.findings.clear();
+    process.findings.push(record(events, stale));
+    true
+}
+
+fn record(events: &[Event], stale: &StaleAccess) -> FindingRecord {
+    let (event, missed) = (&events[stale.event], &events[stale.missed]);
+    FindingRecord {
+        count: 1,
+        spinning: Spinning::No,
+        problem: match stale.kind {
+            StaleKind::Read => Problem::StaleRead,
+            StaleKind::Write => Problem::StaleWrite,
+            StaleKind::Update => Problem::StaleUpdate,
+        },
+        address: event.operation.address,
+        access: access(event),
+        other: access(missed),
+        forgotten: 0,
+        place: MemoryKind::Other,
+        path: Vec::new(),
+        point: 0,
+    }
+}
+
+fn access(event: &Event) -> AccessRecord {
+    let kind = match event.operation.act {
+        _ if event.is(flags::COMPARES) => AccessKind::CompareExchange,
+        Act::Store => AccessKind::Store,
+        Act::Update => AccessKind::Update,
+        _ => AccessKind::Load,
+    };
+    AccessRecord {
+        thread: u64::from(event.thread),
+        kind,
+        order: event.operation.order,
+        size: u64::from(event.operation.size),
+        stack: vec![event.pc],
+    }
+}

@@ -1,0 +1,311 @@
+//! One of the threads that make runs, and what they share.
+
+use super::plan::{Progress, VerifyPlan};
+use super::problem::{ProblemRun, Problems, problems_of, unwatched};
+use super::stale::{self, KnownRounds, StalePlaces};
+use crate::watch::{FreshReason, NotWatched, SteeredProgram, SteeredRun, Streams};
+use ravelin_findings::events::{Event, flags};
+use ravelin_findings::steering::SteeredEnd;
+use ravelin_verify::exploration::{Outcome, Task};
+use ravelin_verify::{Exploration, Script};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// What the workers share.
+pub struct Shared<'a> {
+    plan: &'a VerifyPlan,
+    start: Instant,
+    progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+    pub state: Mutex<State>,
+    /// A task may be there.
+    changed: Condvar,
+    pub stop: AtomicBool,
+}
+
+/// What is known so far.
+pub struct State {
+    pub exploration: Exploration,
+    pub problems: Problems,
+    /// Limits that were met.
+    pub limits: Vec<String>,
+    /// Why runs were cut off.
+    pub cuts: Vec<&'static str>,
+    pub doubts: u64,
+    /// What else limits the answer.
+    pub notes: Vec<String>,
+    pub threads: u64,
+    pub fresh: Option<FreshReason>,
+    pub error: Option<NotWatched>,
+    rounds: KnownRounds,
+    places: StalePlaces,
+    last_shown: Option<Instant>,
+}
+
+impl State {
+    pub fn new(exploration: Exploration) -> State {
+        State {
+            exploration,
+            problems: Problems::default(),
+            limits: Vec::new(),
+            cuts: Vec::new(),
+            doubts: 0,
+            notes: Vec::new(),
+            threads: 0,
+            fresh: None,
+            error: None,
+            rounds: KnownRounds::default(),
+            places: StalePlaces::default(),
+            last_shown: None,
+        }
+    }
+
+    /// The only run of a program without a second thread.
+    pub fn take_single(&mut self, run: &SteeredRun) {
+        let keys = problems_of(&run.watched, true);
+        if !keys.is_empty() {
+            let watched = crate::watch::WatchedRun {
+                exit_code: run.watched.exit_code,
+                signal: run.watched.signal,
+                executable: run.watched.executable.clone(),
+                processes: run.watched.processes.clone(),
+                unrecorded: run.watched.unrecorded,
+            };
+            let failed = (run.watched.exit_code != 0 && run.watched.signal.is_none()).then_some(run.watched.exit_code);
+            self.problems.push(ProblemRun { script: Script::default(), watched, failed });
+        }
+    }
+}
+
+impl<'a> Shared<'a> {
+    pub fn with(
+        plan: &'a VerifyPlan,
+        start: Instant,
+        progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+        state: Mutex<State>,
+    ) -> Shared<'a> {
+        Shared { plan, start, progress, state, changed: Condvar::new(), stop: AtomicBool::new(false) }
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    pub fn fail(&self, error: NotWatched) {
+        self.lock().error.get_or_insert(error);
+        self.end();
+    }
+
+    fn end(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+
+    /// The next run to make; `None` if there is none, or a limit is met.
+    fn claim(&self) -> Option<Task> {
+        let mut state = self.lock();
+        loop {
+            if self.stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            if let Some(limit) = self.plan.limit(state.exploration.statistics().runs, self.start) {
+                if !state.exploration.is_finished() && !state.limits.contains(&limit) {
+                    state.limits.push(limit);
+                }
+                drop(state);
+                self.end();
+                return None;
+            }
+            if let Some(task) = state.exploration.next() {
+                return Some(task);
+            }
+            if state.exploration.is_finished() {
+                drop(state);
+                self.end();
+                return None;
+            }
+            // Another worker's run may add some.
+            let waited = self.changed.wait_timeout(state, Duration::from_millis(50));
+            state = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+        }
+    }
+
+    fn show(&self, state: &mut State) {
+        const OFTEN: Duration = Duration::from_millis(100);
+        if let Some(progress) = self.progress
+            && state.last_shown.is_none_or(|last| last.elapsed() >= OFTEN)
+        {
+            state.last_shown = Some(Instant::now());
+            progress(Progress { statistics: state.exploration.statistics(), problems: state.problems.len() });
+        }
+    }
+}
+
+/// One of the threads that make runs.
+pub struct Worker<'a> {
+    plan: &'a VerifyPlan,
+    program: SteeredProgram,
+    processor: Option<usize>,
+}
+
+impl<'a> Worker<'a> {
+    pub fn new(plan: &'a VerifyPlan, processor: Option<usize>) -> Result<Worker<'a>, NotWatched> {
+        let program = start(plan, processor, false)?;
+        Ok(Worker { plan, program, processor })
+    }
+
+    /// Makes runs until there is nothing left, or a limit is met.
+    pub fn work(&mut self, shared: &Shared) {
+        while let Some(task) = shared.claim() {
+            match self.program.run(&task.script, None) {
+                Ok(Some(run)) => self.take(shared, &task, run),
+                // There was a request to end, which the next claim finds.
+                Ok(None) => {}
+                Err(error) => return shared.fail(error),
+            }
+        }
+        let mut state = shared.lock();
+        if state.fresh.is_none() {
+            state.fresh = self.program.fresh_reason();
+        }
+    }
+
+    fn take(&mut self, shared: &Shared, task: &Task, run: SteeredRun) {
+        let SteeredRun { watched, run, doubts } = run;
+        let ended = run.end.is_none();
+        let keys = problems_of(&watched, ended);
+        let mut state = shared.lock();
+        state.rounds.learn(&run.events);
+        let outcome = state.exploration.done(task, &run);
+        shared.changed.notify_all();
+        state.doubts |= doubts;
+        state.threads = state.threads.max(1 + run.events.iter().map(|event| u64::from(event.thread)).max().unwrap_or(0));
+        if let Some(cut) = cut_words(run.end) {
+            if !state.cuts.contains(&cut) {
+                state.cuts.push(cut);
+            }
+        }
+        if let Outcome::Diverged { at } = outcome {
+            note(&mut state, format!("the program does not depend on the schedule only: step {at} differed"));
+        }
+        if unwatched(&watched) {
+            note(&mut state, "a part of the program was not watched".to_owned());
+        }
+        if !watched.is_replayable() {
+            note(&mut state, "a thread waited in a call that is not controlled".to_owned());
+        }
+        if state.problems.is_new(&keys) {
+            state.problems.know(keys);
+            let failed = (ended && watched.signal.is_none() && watched.exit_code != 0 && is_only_failed(&watched))
+                .then_some(watched.exit_code);
+            drop(state);
+            self.keep(shared, &run.events, ProblemRun { script: script_of(&run.events), watched, failed });
+            state = shared.lock();
+        }
+        shared.show(&mut state);
+        drop(state);
+        if self.plan.robustness && matches!(outcome, Outcome::New) {
+            self.look_for_stale(shared, &run.events);
+        }
+    }
+
+    /// Makes the run again with as few preemptions as possible, and keeps the one or the other.
+    fn keep(&mut self, shared: &Shared, events: &[Event], problem: ProblemRun) {
+        let wanted = problems_of(&problem.watched, true);
+        let short = ravelin_verify::exploration::shorten(events);
+        let mut kept = problem;
+        if short != kept.script
+            && let Ok(Some(again)) = self.program.run(&short, None)
+            && again.run.end.is_none() == kept.failed.is_some()
+            && problems_of(&again.watched, true).iter().any(|key| wanted.contains(key))
+        {
+            kept = ProblemRun { script: script_of(&again.run.events), watched: again.watched, ..kept };
+        }
+        shared.lock().problems.push(kept);
+        if !self.plan.keep_going {
+            shared.end();
+        }
+    }
+
+    fn look_for_stale(&mut self, shared: &Shared, events: &[Event]) {
+        let (found, mixed) = {
+            let state = shared.lock();
+            stale::find(events, &state.rounds, &state.places)
+        };
+        if mixed {
+            note(&mut shared.lock(), "atomic accesses of different sizes overlap, which is not judged".to_owned());
+        }
+        for stale in found {
+            let shown = match self.show_stale(events, &stale) {
+                Ok(shown) => shown,
+                Err(error) => return shared.fail(error),
+            };
+            let mut state = shared.lock();
+            if !state.places.know(events, &stale) {
+                continue;
+            }
+            if let Some(run) = shown {
+                state.problems.push(run);
+                drop(state);
+                if !self.plan.keep_going {
+                    return shared.end();
+                }
+            }
+        }
+    }
+
+    /// The run with the stale access, with what the runtime knows about it; `None` if it only makes a loop go round.
+    fn show_stale(
+        &self,
+        events: &[Event],
+        found: &ravelin_verify::judge::StaleAccess,
+    ) -> Result<Option<ProblemRun>, NotWatched> {
+        let script = ravelin_verify::exploration::shorten(&stale::until(events, found));
+        let mut program = start(self.plan, self.processor, true)?;
+        let Some(again) = program.run(&script, None)? else { return Ok(None) };
+        let mut watched = again.watched;
+        if !stale::tell(&mut watched, &again.run.events, events, found) {
+            return Ok(None);
+        }
+        Ok(Some(ProblemRun { script, watched, failed: None }))
+    }
+}
+
+/// Starts the program, with the runtime looking for robustness violations or not.
+fn start(plan: &VerifyPlan, processor: Option<usize>, robustness: bool) -> Result<SteeredProgram, NotWatched> {
+    let mut watch = plan.watch.clone();
+    watch.streams = Streams { input: Some(PathBuf::from("/dev/null")), silent: true };
+    if !robustness {
+        watch.options.push("no-robustness".to_owned());
+    }
+    watch.options.extend(processor.map(|processor| format!("processor={processor}")));
+    SteeredProgram::start(watch, plan.fresh_processes || robustness, plan.unroll)
+}
+
+/// The choices that lead to these events.
+fn script_of(events: &[Event]) -> Script {
+    let choice = |event: &Event| ravelin_verify::Choice {
+        thread: event.thread,
+        times_out: event.is(flags::TIMED_OUT),
+    };
+    Script { choices: events.iter().filter(|event| !event.is(flags::ROUND)).map(choice).collect(), sleepers: Vec::new() }
+}
+
+fn is_only_failed(watched: &crate::watch::WatchedRun) -> bool {
+    watched.processes.iter().all(|process| process.stuck.is_none() && process.crash.is_none())
+}
+
+fn note(state: &mut State, words: String) {
+    if !state.notes.contains(&words) {
+        state.notes.push(words);
+    }
+}
+
+fn cut_words(end: Option<SteeredEnd>) -> Option<&'static str> {
+    match end? {
+        SteeredEnd::Full => Some("a run was too long"),
+        SteeredEnd::Unrolled => Some("a loop that is not known to wait was repeated too often (--unroll)"),
+        SteeredEnd::NotEnabled | SteeredEnd::Asleep => None,
+    }
+}
