@@ -8,7 +8,7 @@ use crate::named::{distinct, named};
 use crate::pages::Pages;
 use crate::relax::Relax;
 use crate::resume::Resume;
-use crate::sanitize::arguments::{Cargo, Compile, Findings, Replay, Run};
+use crate::sanitize::arguments::{Cargo, Compile, Findings, Replay, Run, Verify};
 use crate::serve::Serve;
 use crate::storage::StorageArguments;
 use clap::builder::TypedValueParser;
@@ -67,6 +67,8 @@ pub enum Command {
     Cxx(Compile),
     /// Run a program that was built with the sanitizer, and report its findings
     Run(Run),
+    /// Run a test under every schedule of its threads, and prove or refute that it is right
+    Verify(Verify),
     /// Build and run a Rust project with the sanitizer: cargo test, run, build or bench
     Cargo(Cargo),
     /// Repeat the run of a finding with its schedule, and stop at the finding

@@ -64,6 +64,7 @@ fn main() -> ExitCode {
         Command::Cc(arguments) => return ended(sanitize::compile(CLanguage::C, arguments)),
         Command::Cxx(arguments) => return ended(sanitize::compile(CLanguage::Cxx, arguments)),
         Command::Run(arguments) => return ended(sanitize::run(arguments)),
+        Command::Verify(arguments) => return ended(sanitize::verify(arguments)),
         Command::Cargo(arguments) => return ended(sanitize::cargo(arguments)),
         Command::Replay(arguments) => sanitize::replay(arguments),
         Command::Findings(arguments) => sanitize::findings(arguments),

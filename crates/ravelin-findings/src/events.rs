@@ -159,7 +159,7 @@ pub struct Event {
     pub operation: Operation,
     /// An or of [`flags`].
     pub flags: u16,
-    /// The value that an atomic access read: its low 64 bits.
+    /// The value that an atomic access read, or that was there before a store: its low 64 bits.
     pub read: u64,
     /// The value that it wrote. For a compare-exchange that failed, the value that it expected.
     pub written: u64,

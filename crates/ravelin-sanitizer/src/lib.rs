@@ -17,15 +17,17 @@ mod suppression;
 mod symbols;
 mod trial;
 mod unpack;
+pub mod verify;
 mod watch;
 
 pub use ravelin_schedule::{NoSchedule, Schedule, Strategy};
 pub use replay::{NotReplayable, Replay};
-pub use run_report::{RunReport, gathered_from};
+pub use run_report::{RunReport, command_line, gathered_from};
 pub use runs::{CompletedRun, CompletedRuns, RunPlan, Scheduling, fingerprint};
 pub use suppression::{Suppressions, WrongSuppressions};
 pub use trial::Trial;
 pub use unpack::{NotUnpacked, Runtime};
+pub use verify::{Progress, VerifiedProgram, VerifyPlan};
 pub use watch::{
     FreshReason, NotWatched, ReportedEvents, SteeredProgram, SteeredRun, Streams, WatchCommand, WatchedRun,
     find_program, read_findings, watch,

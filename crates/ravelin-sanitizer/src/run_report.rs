@@ -45,23 +45,14 @@ impl RunPlan {
 
     /// What was run, so that it can be repeated.
     pub fn command_line(&self) -> CommandLine {
-        let WatchCommand { program, arguments, options, .. } = &self.watch;
-        let executable = find_program(program);
-        let words = std::iter::once(program).chain(arguments).map(|word| word.to_string_lossy().into_owned());
-        CommandLine {
-            words: words.collect(),
-            directory: std::env::current_dir().map(|directory| directory.display().to_string()).unwrap_or_default(),
-            fingerprint: executable.as_deref().map(fingerprint).unwrap_or(0),
-            executable: executable.map(|executable| executable.display().to_string()),
-            options: options.clone(),
-            livelock: self.livelock,
-        }
+        command_line(&self.watch, self.livelock)
     }
 
     /// The input for a report about runs.
     pub fn gathered<'a>(&self, ran: &'a [CompletedRun]) -> Gathered<'a> {
         let summary = |run: &CompletedRun| Run {
             schedule: run.schedule,
+            script: None,
             exit_code: run.watched.exit_code,
             signal: run.watched.signal,
             points: run.watched.processes.iter().map(|process| process.points).sum(),
@@ -79,6 +70,21 @@ impl RunPlan {
             runs: ran.iter().map(summary).collect(),
             directory: std::env::current_dir().ok(),
         }
+    }
+}
+
+/// What was run, so that it can be repeated.
+pub fn command_line(watch: &WatchCommand, livelock: u64) -> CommandLine {
+    let WatchCommand { program, arguments, options, .. } = watch;
+    let executable = find_program(program);
+    let words = std::iter::once(program).chain(arguments).map(|word| word.to_string_lossy().into_owned());
+    CommandLine {
+        words: words.collect(),
+        directory: std::env::current_dir().map(|directory| directory.display().to_string()).unwrap_or_default(),
+        fingerprint: executable.as_deref().map(fingerprint).unwrap_or(0),
+        executable: executable.map(|executable| executable.display().to_string()),
+        options: options.clone(),
+        livelock,
     }
 }
 

@@ -328,7 +328,7 @@ impl Drop for Input {
 }
 
 /// The processors that this process may use.
-fn processors() -> Vec<usize> {
+pub fn processors() -> Vec<usize> {
     // SAFETY: an empty set is all zeroes, and the C library fills it.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();

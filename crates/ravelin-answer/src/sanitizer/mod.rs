@@ -8,6 +8,7 @@ mod problem;
 #[cfg(test)]
 pub(crate) mod sample;
 mod trial;
+mod verification;
 
 pub use access::{
     AccessKind, AccessOrder, CallerLine, Frame, MemoryArea, PathStep, PathStepKind, WatchedAccess, WatchedLocation,
@@ -15,6 +16,7 @@ pub use access::{
 };
 pub use problem::{Problem, ProblemGroup};
 pub use trial::FixTrial;
+pub use verification::{Failure, Verification};
 
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
@@ -37,6 +39,9 @@ pub struct SanitizerReport {
     /// A command that repeats the first run with a finding, if its schedule is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<String>,
+    /// What is known about all schedules, for `verify`; the runs below are those in which something was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Verification>,
     /// The runs; empty for `findings`.
     pub runs: Vec<ProgramRun>,
     /// Why each of several runs was a new process; omitted if they were forked before the second thread.
@@ -121,7 +126,7 @@ pub struct CommandLine {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramRun {
-    /// Such as `random:7` or `pct:7:3:1000`; null for the schedule of the operating system.
+    /// Such as `random:7`, `pct:7:3:1000` or `steps:0x2,1x3`; null for the schedule of the operating system.
     pub schedule: Option<String>,
     /// Its own exit code, or 128 and the signal that killed it.
     pub exit_code: u8,

@@ -28,6 +28,7 @@ pub fn report() -> SanitizerReport {
         again: None,
         findings: vec![stale_read(), race()],
         stuck: Vec::new(),
+        verification: None,
         runs: Vec::new(),
         processes: vec![process],
         crashes: Vec::new(),

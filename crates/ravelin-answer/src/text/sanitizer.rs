@@ -3,8 +3,8 @@
 use super::{Style, counted, grouped};
 use crate::Verdict;
 use crate::sanitizer::{
-    Crash, Finding, FirstRun, FixTrial, Frame, MemoryArea, Problem, SanitizerReport, Standstill, WatchedAccess,
-    WatchedLocation, WatchedProcess, WatchedThread, signal_words,
+    Crash, Failure, Finding, FirstRun, FixTrial, Frame, MemoryArea, Problem, SanitizerReport, Standstill, Verification,
+    WatchedAccess, WatchedLocation, WatchedProcess, WatchedThread, signal_words,
 };
 use std::fmt::Write;
 
@@ -26,8 +26,57 @@ pub(super) fn report(report: &SanitizerReport, style: Style) -> String {
         crash(&mut text, found, report, style);
         text.push('\n');
     }
-    summary(&mut text, report, style);
+    match &report.verification {
+        Some(verification) => verified(&mut text, report, verification, style),
+        None => summary(&mut text, report, style),
+    }
     text
+}
+
+/// What is known about all schedules.
+fn verified(text: &mut String, report: &SanitizerReport, verification: &Verification, style: Style) {
+    let Verification { runs, redundant, threads, events, .. } = verification;
+    let size = format!("{} of {}", counted(*runs, "run"), counted(*threads, "thread"));
+    match report.verdict {
+        Verdict::Violated => {
+            let found = report.findings.len() + report.stuck.len() + report.crashes.len() + verification.failures.len();
+            let found = style.paint("1;31", &format!("violated, {}", counted(found as u64, "finding")));
+            let _ = writeln!(text, "{}: {found} after {size}", report.program);
+        }
+        Verdict::Holds => {
+            let _ = writeln!(text, "{}: {}", report.program, style.paint("1;32", "verified"));
+            let _ = writeln!(
+                text,
+                "  every schedule of this test was run ({size}, at most {} each)",
+                counted(*events, "step")
+            );
+            text.push_str("  no run fails or crashes, and there is no data race and no deadlock\n");
+            if verification.checks_robustness {
+                text.push_str("  it behaves under RC20 (C11 without load buffering) as under sequential consistency\n");
+            }
+        }
+        Verdict::Unknown => {
+            let _ = writeln!(text, "{}: {} after {size}", report.program, style.paint("1;33", "unknown"));
+            if let Some(estimated) = verification.estimated_runs {
+                let percent = (runs * 100).checked_div(estimated).unwrap_or(0).min(99);
+                let _ = writeln!(
+                    text,
+                    "  about {} needed by estimate, so {percent} % are explored",
+                    counted(estimated, "run")
+                );
+            }
+        }
+    }
+    for Failure { exit_code, schedule } in &verification.failures {
+        let _ = writeln!(text, "  a run ended with {exit_code}, with {schedule}");
+    }
+    for limit in &verification.limits {
+        let _ = writeln!(text, "  {limit}");
+    }
+    if *redundant > 0 {
+        let _ = writeln!(text, "  {} showed nothing new", counted(*redundant, "run"));
+    }
+    remarks(text, report);
 }
 
 /// A run in which no thread could continue.
@@ -181,6 +230,11 @@ fn summary(text: &mut String, report: &SanitizerReport, style: Style) {
         let _ = writeln!(text, "  again: {again}");
     }
     ends(text, report);
+    remarks(text, report);
+}
+
+/// What is not shown, and what limits the answer.
+fn remarks(text: &mut String, report: &SanitizerReport) {
     let hidden = [
         (report.hidden.library, "in the standard library (--show-library)"),
         (report.hidden.spinning, "where a waiting loop only goes round once more (--spinning)"),

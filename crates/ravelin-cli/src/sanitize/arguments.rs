@@ -6,6 +6,7 @@ use ravelin::answer::sanitizer::{Problem, ProblemGroup};
 use ravelin_sanitizer::report::ignoring;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 const COMPILE_HELP: &str = "\
 All arguments go to the compiler unchanged, except --ravelin-compiler=NAME, which chooses the compiler. Without it the
@@ -139,6 +140,77 @@ pub struct Cargo {
     /// A command of cargo (test, run, build or bench) and its arguments
     #[arg(required = true, value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<OsString>,
+}
+
+const VERIFY_HELP: &str = "\
+The program is a test: it starts threads, waits for them, and ends with 0 if all is well. It is run once for each order of
+the steps of its threads that can make a difference. Its input is empty, and only the output of its first run is shown.
+
+Exit codes: 0 verified, 1 (or that of --exit-code) violated, 2 the command line is wrong or the program was not built with the
+sanitizer, 3 unknown: a limit was met, or something is not controlled.";
+
+#[derive(Debug, Args)]
+#[command(after_help = VERIFY_HELP)]
+pub struct Verify {
+    /// Leave out schedules with more preemptions than this; the answer is then violated or unknown
+    #[arg(long, value_name = "N")]
+    pub preemptions: Option<u32>,
+    /// Stop after this many runs
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_runs: Option<u64>,
+    /// Stop after this many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+    /// How many loads in a row a thread may make in a loop that is not known to wait; 0 for any number
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    pub unroll: u64,
+    /// Which runs are left out because others are equivalent
+    #[arg(long, value_name = "WHICH", default_value = "optimal")]
+    pub reduction: ReductionKind,
+    /// Number of runs at a time [default: one per processor]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub jobs: Option<u64>,
+    /// Go on after the first finding, and list all
+    #[arg(long)]
+    pub keep_going: bool,
+    /// Start a new process for each run, also where runs can be forked before the second thread
+    #[arg(long)]
+    pub fresh_processes: bool,
+    /// Do not look for data races
+    #[arg(long)]
+    pub no_races: bool,
+    /// Do not look for robustness violations
+    #[arg(long)]
+    pub no_robustness: bool,
+    /// Do not look for this kind of finding, such as lock-order-inversion or thread-leak; may be repeated
+    #[arg(long, value_name = "KIND", value_parser = misuse)]
+    pub ignore: Vec<Problem>,
+    /// Exit code if something was found
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub exit_code: u8,
+    #[command(flatten)]
+    pub report: ReportOptions,
+    /// The program and its arguments
+    #[arg(required = true, value_name = "PROGRAM", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub program: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReductionKind {
+    /// None: all orders of steps
+    Off,
+    /// What sleep sets leave out
+    Sleep,
+    /// Source sets and sleep sets
+    Source,
+    /// One run per order of conflicting steps
+    Optimal,
+}
+
+/// A number of seconds, with a fraction.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| seconds.is_finite() && (0.0..1e9).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| "expected a number of seconds".to_owned())
 }
 
 /// Which schedules, and how many.

@@ -1,5 +1,6 @@
 //! How far many runs of a program are, as one line.
 
+use ravelin_sanitizer::Progress;
 use std::time::Duration;
 
 /// How far the runs are, and when they end if the others take as long.
@@ -7,6 +8,20 @@ pub fn progress(done: u64, runs: u64, violated: u64, elapsed: Duration) -> Strin
     let bar = "█".repeat((30 * done.min(runs) / runs.max(1)) as usize);
     let left = elapsed.as_secs_f64() / done.max(1) as f64 * runs.saturating_sub(done) as f64;
     format!("{bar:░<30} {done}/{runs} runs, something found in {violated}, {left:.0} s left")
+}
+
+/// How far the runs of all schedules are.
+pub fn verifying(progress: &Progress, elapsed: Duration) -> String {
+    let statistics = &progress.statistics;
+    let (runs, seconds) = (statistics.runs, elapsed.as_secs_f64().max(0.001));
+    let a_second = runs as f64 / seconds;
+    let all = statistics.estimated_runs.max(runs as f64);
+    let left = (all - runs as f64) / a_second.max(0.001);
+    let found = progress.problems;
+    format!(
+        "{runs} runs of about {all:.0}, {a_second:.0} a second, at most {} steps, {found} found, {left:.0} s left",
+        statistics.depth
+    )
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `ravelin cc`, `ravelin c++`, `ravelin run`, `ravelin replay`, `ravelin cargo` and `ravelin findings`.
+//! `ravelin cc`, `ravelin c++`, `ravelin run`, `ravelin verify`, `ravelin replay`, `ravelin cargo` and `ravelin findings`.
 
 pub mod arguments;
 mod bar;
@@ -6,10 +6,12 @@ mod cargo;
 mod fix;
 mod replay;
 mod run;
+mod verify;
 
 pub use cargo::{cargo, rustc};
 pub use replay::replay;
 pub use run::run;
+pub use verify::verify;
 
 use crate::exit::Exit;
 use crate::files;

@@ -164,7 +164,10 @@ pub fn stepped(me: usize) {
 /// The same for an access that may be an unsuccessful attempt of a waiting loop, if it `repeats` what is there.
 pub fn stepped_by_access(me: usize, repeats: bool) {
     let _inside = this_thread::enter_unwatched();
-    let event = pending(me);
+    let mut event = pending(me);
+    if event.operation.act == Act::Store && !event.is(flags::UNCHECKED) {
+        event.read = value_at(event.operation.address as usize, event.operation.size as usize);
+    }
     let index = write(event);
     let in_script = turn::with(|turns| {
         let steering = turns.steering()?;
@@ -312,7 +315,10 @@ pub fn accessed(act: Act, order: RecordedOrder, read_value: u64, written: u64) {
             let [success, failure] = unsafe { (*PENDING.load(Ordering::Relaxed).add(place)).orders };
             event.flags |= flags::other_order(if act == Act::Update { failure } else { success });
         }
-        event.read = read_value;
+        // The value before a store is noted when the step is made.
+        if act != Act::Store {
+            event.read = read_value;
+        }
         event.written = written;
         overwrite(last - 1, event);
     }

@@ -30,6 +30,7 @@ impl Report {
             signal: ended.and_then(|ended| ended.signal),
             command,
             again: self.again(),
+            verification: None,
             runs: self.runs.iter().map(watched_run).collect(),
             fresh_processes: self.fresh_processes.map(|reason| reason.to_string()),
             findings: self.findings.iter().map(|found| self.finding(found)).collect(),
@@ -54,7 +55,7 @@ impl Report {
 
     fn first_run(&self, runs: &[usize], point: u64) -> Option<FirstRun> {
         let &run = runs.first()?;
-        Some(FirstRun { run, schedule: self.runs.get(run)?.schedule.as_ref().map(Schedule::to_string), point })
+        Some(FirstRun { run, schedule: self.runs.get(run)?.schedule_text(), point })
     }
 
     fn finding(&self, found: &Finding) -> answer::Finding {
@@ -104,8 +105,8 @@ impl Finding {
 }
 
 fn watched_run(run: &Run) -> ProgramRun {
-    let Run { schedule, exit_code, signal, points, trail, replayable } = *run;
-    ProgramRun { schedule: schedule.map(|schedule| schedule.to_string()), exit_code, signal, points, trail, replayable }
+    let Run { exit_code, signal, points, trail, replayable, .. } = *run;
+    ProgramRun { schedule: run.schedule_text(), exit_code, signal, points, trail, replayable }
 }
 
 fn blocked_thread(blocked: &Blocked) -> answer::BlockedThread {

@@ -48,6 +48,13 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
+impl Run {
+    /// Its schedule as text.
+    pub fn schedule_text(&self) -> Option<String> {
+        self.script.clone().or_else(|| self.schedule.map(|schedule| schedule.to_string()))
+    }
+}
+
 impl Report {
     /// Whether nothing is shown.
     pub fn is_clean(&self) -> bool {
@@ -70,6 +77,8 @@ impl Report {
 pub struct Run {
     /// `None` for the schedule of the operating system.
     pub schedule: Option<Schedule>,
+    /// Its steps, if they were given.
+    pub script: Option<String>,
     /// Its own exit code, or 128 and the signal that killed it.
     pub exit_code: u8,
     pub signal: Option<i32>,

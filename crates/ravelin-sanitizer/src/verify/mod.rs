@@ -15,6 +15,7 @@ mod stale;
 mod worker;
 
 pub use plan::{Progress, VerifyPlan};
+pub use ravelin_verify::exploration;
 
 use crate::report::Report;
 use ravelin_answer::sanitizer::Verification;

@@ -58,7 +58,7 @@ impl VerifyPlan {
             // There is no schedule to choose.
             shared.take_first(&first);
         } else {
-            self.explore(&shared)?;
+            self.explore(&shared);
         }
         let Shared { state, .. } = shared;
         let state = state.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -103,25 +103,24 @@ impl VerifyPlan {
         let mut program = SteeredProgram::start(watch, true, self.unroll)?;
         match program.run(&Default::default(), None)? {
             Some(run) => Ok(run),
-            None => Err(NotWatched::NotStarted(
-                PathBuf::from(&self.watch.program),
-                std::io::ErrorKind::Interrupted.into(),
-            )),
+            None => {
+                Err(NotWatched::NotStarted(PathBuf::from(&self.watch.program), std::io::ErrorKind::Interrupted.into()))
+            }
         }
     }
 
-    fn explore(&self, shared: &Shared) -> Result<(), NotWatched> {
+    fn explore(&self, shared: &Shared) {
+        let processors = crate::runs::processors();
+        let several = self.jobs > 1;
+        let work = |job: usize| {
+            let processor = several.then(|| processors.get(job % processors.len().max(1)).copied()).flatten();
+            match Worker::new(self, processor) {
+                Ok(mut worker) => worker.work(shared),
+                Err(error) => shared.fail(error),
+            }
+        };
+        let work = &work;
         std::thread::scope(|scope| {
-            let processors = crate::runs::processors();
-            let several = self.jobs > 1;
-            let work = |job: usize| {
-                let processor = several.then(|| processors.get(job % processors.len().max(1)).copied()).flatten();
-                match Worker::new(self, processor) {
-                    Ok(mut worker) => worker.work(shared),
-                    Err(error) => shared.fail(error),
-                }
-            };
-            let work = &work;
             for job in 1..self.jobs.max(1) {
                 // If memory is limited there may be fewer, and it takes longer.
                 if std::thread::Builder::new().spawn_scoped(scope, move || work(job)).is_err() {
@@ -130,7 +129,6 @@ impl VerifyPlan {
             }
             work(0);
         });
-        Ok(())
     }
 
     /// The report about the runs with problems.

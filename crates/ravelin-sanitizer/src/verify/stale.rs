@@ -2,10 +2,8 @@
 
 use crate::watch::WatchedRun;
 use ravelin_findings::events::{Act, Event, flags};
-use ravelin_findings::{
-    AccessKind, AccessRecord, FindingRecord, MemoryKind, Problem, Spinning,
-};
-use ravelin_verify::judge::{StaleAccess, StaleKind, judge};
+use ravelin_findings::{AccessKind, AccessRecord, FindingRecord, MemoryKind, Problem, Spinning};
+use ravelin_verify::judge::{Knowledge, StaleAccess, StaleKind, judge};
 use std::collections::{HashMap, HashSet};
 
 /// Values that only make a loop go round, by the place and the state of its thread.
@@ -51,10 +49,27 @@ fn places(events: &[Event], stale: &StaleAccess) -> (u64, u64) {
     (events[stale.event].pc, events[stale.missed].pc)
 }
 
+/// What the judge has to know besides the run's steps.
+struct Known<'a> {
+    rounds: &'a KnownRounds,
+    events: &'a [Event],
+}
+
+impl Knowledge for Known<'_> {
+    fn goes_round(&self, event: &Event, value: u64) -> bool {
+        self.rounds.goes_round(event, value)
+    }
+
+    fn initial(&self, address: u64, size: u32) -> Option<u64> {
+        let is_there = |event: &&Event| (event.operation.address, event.operation.size) == (address, size);
+        self.events.iter().find(is_there).map(|first| first.read)
+    }
+}
+
 /// The stale accesses of a run whose places are not known, one for each; and whether there were accesses of different
 /// sizes that overlap.
 pub fn find(events: &[Event], rounds: &KnownRounds, known: &StalePlaces) -> (Vec<StaleAccess>, bool) {
-    let judgement = judge(events, &|event: &Event, value: u64| rounds.goes_round(event, value));
+    let judgement = judge(events, &Known { rounds, events });
     let mut found: Vec<StaleAccess> = Vec::new();
     for stale in judgement.stale {
         let key = places(events, &stale);

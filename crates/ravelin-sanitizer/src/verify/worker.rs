@@ -180,7 +180,8 @@ impl<'a> Worker<'a> {
         let outcome = state.exploration.done(task, &run);
         shared.changed.notify_all();
         state.doubts |= doubts;
-        state.threads = state.threads.max(1 + run.events.iter().map(|event| u64::from(event.thread)).max().unwrap_or(0));
+        state.threads =
+            state.threads.max(1 + run.events.iter().map(|event| u64::from(event.thread)).max().unwrap_or(0));
         if let Some(cut) = cut_words(run.end) {
             if !state.cuts.contains(&cut) {
                 state.cuts.push(cut);
@@ -213,7 +214,7 @@ impl<'a> Worker<'a> {
     /// Makes the run again with as few preemptions as possible, and keeps the one or the other.
     fn keep(&mut self, shared: &Shared, events: &[Event], problem: ProblemRun) {
         let wanted = problems_of(&problem.watched, true);
-        let short = ravelin_verify::exploration::shorten(events);
+        let short = script_of(events);
         let mut kept = problem;
         if short != kept.script
             && let Ok(Some(again)) = self.program.run(&short, None)
@@ -261,7 +262,7 @@ impl<'a> Worker<'a> {
         events: &[Event],
         found: &ravelin_verify::judge::StaleAccess,
     ) -> Result<Option<ProblemRun>, NotWatched> {
-        let script = ravelin_verify::exploration::shorten(&stale::until(events, found));
+        let script = script_of(&stale::until(events, found));
         let mut program = start(self.plan, self.processor, true)?;
         let Some(again) = program.run(&script, None)? else { return Ok(None) };
         let mut watched = again.watched;
@@ -285,11 +286,11 @@ fn start(plan: &VerifyPlan, processor: Option<usize>, robustness: bool) -> Resul
 
 /// The choices that lead to these events.
 fn script_of(events: &[Event]) -> Script {
-    let choice = |event: &Event| ravelin_verify::Choice {
-        thread: event.thread,
-        times_out: event.is(flags::TIMED_OUT),
-    };
-    Script { choices: events.iter().filter(|event| !event.is(flags::ROUND)).map(choice).collect(), sleepers: Vec::new() }
+    let choice = |event: &Event| ravelin_verify::Choice { thread: event.thread, times_out: event.is(flags::TIMED_OUT) };
+    Script {
+        choices: events.iter().filter(|event| !event.is(flags::ROUND)).map(choice).collect(),
+        sleepers: Vec::new(),
+    }
 }
 
 fn is_only_failed(watched: &crate::watch::WatchedRun) -> bool {
