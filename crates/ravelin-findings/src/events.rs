@@ -180,8 +180,11 @@ pub mod flags {
     pub const TIMED: u8 = 4;
     /// Not an event: what the thread would have done next when the run ended.
     pub const PENDING: u8 = 8;
-    /// A compare-exchange.
+    /// A compare-exchange, or an attempt to lock that does not wait.
     pub const COMPARES: u8 = 16;
+    /// Of a store: [`Event::read`](super::Event::read) is the value that it overwrote. With it `ravelin verify` knows
+    /// whether a compare-exchange would have succeeded before the store.
+    pub const OVERWRITES: u8 = 32;
 
     /// The order that a compare-exchange would have had otherwise: that of failure if it succeeded, that of success if it
     /// failed. It takes the three highest bits; they are 0 where the order is not known.

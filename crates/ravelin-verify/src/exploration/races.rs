@@ -276,7 +276,7 @@ fn value_before(trace: &Trace, write: usize, reader: &Event) -> Option<u64> {
     if reader.operation.size > 8 || trace.is_mixed(write) || !same(writer) {
         return None;
     }
-    if writer.operation.act == Act::Update {
+    if writer.operation.act == Act::Update || (writer.operation.act == Act::Store && writer.is(flags::OVERWRITES)) {
         return Some(writer.read);
     }
     let before = trace.event(trace.on_same_object(write).next()?);

@@ -75,7 +75,8 @@ fn can_happen(event: &Event, beginning: &[Event], events: &[Event]) -> Option<bo
                     _ => {}
                 }
             }
-            (held <= 0).then_some(true)
+            // Perhaps it was locked from the beginning.
+            (held <= 0).then_some(false)
         }
         Act::Take => Some(false),
         Act::Load | Act::Update => Some(event.state == 0),
