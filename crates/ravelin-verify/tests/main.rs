@@ -1,6 +1,11 @@
 //! Tests of ravelin-verify, as one program.
 
 mod exploration;
+mod graphs;
+mod interleavings;
+mod judged_events;
+mod judged_programs;
+mod judged_runs;
 mod simulated;
 mod simulated_runs;
 mod traces;

@@ -200,53 +200,50 @@ impl Simulator {
             after.as_ref().map_or(otherwise, |after| after.cell(cell(address))) as u64
         };
         let instruction = &transition.instruction;
-        let (act, order, address) = match instruction {
+        let ((act, order), address) = match instruction {
             Instruction::Load { address, order, .. } | Instruction::Wait { address, order, .. } => {
-                (Act::Load, *order, Some(address))
+                ((Act::Load, *order), Some(address))
             }
             Instruction::Store { address, value, order } => {
                 event.written = written(address, eval(value));
                 event.flags = flags::OVERWRITES;
-                (Act::Store, *order, Some(address))
+                ((Act::Store, *order), Some(address))
             }
             Instruction::Rmw { address, order, .. } => {
                 event.written = written(address, 0);
-                (Act::Update, *order, Some(address))
+                ((Act::Update, *order), Some(address))
             }
             Instruction::CompareExchange { address, expected, new, success, failure, .. } => {
                 event.flags = flags::COMPARES;
                 if state.cell(cell(address)) == eval(expected) {
                     event.flags |= flags::other_order(recorded(*failure));
                     event.written = written(address, eval(new));
-                    (Act::Update, *success, Some(address))
+                    ((Act::Update, *success), Some(address))
                 } else {
                     event.flags |= flags::other_order(recorded(*success));
                     event.written = eval(expected) as u64;
-                    (Act::Load, *failure, Some(address))
+                    ((Act::Load, *failure), Some(address))
                 }
             }
-            Instruction::BlockingCas { address, new, order, .. } => {
-                event.flags = flags::COMPARES;
-                event.written = written(address, eval(new));
-                (Act::Update, *order, Some(address))
+            Instruction::BlockingCas { address, expected, new, order } => {
+                let values = [eval(expected), eval(new)];
+                (waiting_update(&mut event, state.cell(cell(address)), values, *order), Some(address))
             }
             Instruction::Lock(address) if self.objects.contains(&cell(address)) => {
-                (Act::Lock, Order::NonAtomic, Some(address))
+                ((Act::Lock, Order::NonAtomic), Some(address))
             }
             Instruction::Unlock(address) if self.objects.contains(&cell(address)) => {
-                (Act::Unlock, Order::NonAtomic, Some(address))
+                ((Act::Unlock, Order::NonAtomic), Some(address))
             }
             Instruction::Lock(address) => {
-                event.flags = flags::COMPARES;
-                event.written = 1;
-                (Act::Update, Order::Acquire, Some(address))
+                (waiting_update(&mut event, state.cell(cell(address)), [0, 1], Order::Acquire), Some(address))
             }
             Instruction::Unlock(address) => {
                 event.written = written(address, 0);
                 event.flags = flags::OVERWRITES;
-                (Act::Store, Order::Release, Some(address))
+                ((Act::Store, Order::Release), Some(address))
             }
-            Instruction::Fence(order) => (Act::Fence, *order, None),
+            Instruction::Fence(order) => ((Act::Fence, *order), None),
             other => panic!("a run of a process has no {other:?}"),
         };
         if let (Some(address), Act::Load | Act::Store | Act::Update) = (address, act) {
@@ -307,6 +304,14 @@ pub fn deterministic(program: &Program) -> Program {
         }
     }
     program
+}
+
+/// A compare-exchange that waits until it succeeds. While it waits it is one that fails.
+fn waiting_update(event: &mut Event, found: Value, [expected, new]: [Value; 2], order: Order) -> (Act, Order) {
+    event.flags = flags::COMPARES | flags::other_order(recorded(order));
+    let succeeds = found == expected;
+    event.written = if succeeds { new } else { expected } as u64;
+    (if succeeds { Act::Update } else { Act::Load }, order)
 }
 
 fn is_failure(refusal: &Refusal) -> bool {

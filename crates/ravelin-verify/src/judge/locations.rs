@@ -1,0 +1,82 @@
+//! The locations of a run: the ranges of memory that its atomic accesses touch.
+//!
+//! Ranges that overlap are one location. If they are not all equal it is mixed.
+
+use ravelin_findings::events::{Act, Event};
+use rustc_hash::FxHashMap;
+
+pub(super) struct Locations {
+    /// Of each event.
+    of: Vec<u32>,
+    /// By location.
+    mixed: Vec<bool>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Locations {
+    pub fn of(events: &[Event]) -> Locations {
+        let mut numbers: FxHashMap<(u64, u32), u32> = FxHashMap::default();
+        let mut ranges: Vec<(u64, u32)> = Vec::new();
+        let number = |event: &Event| {
+            if !matches!(event.operation.act, Act::Load | Act::Store | Act::Update) {
+                return NONE;
+            }
+            let range = (event.operation.address, event.operation.size);
+            *numbers.entry(range).or_insert_with(|| {
+                ranges.push(range);
+                ranges.len() as u32 - 1
+            })
+        };
+        let mut of: Vec<u32> = events.iter().map(number).collect();
+        let merged = merge(&ranges);
+        let mut mixed = vec![false; ranges.len()];
+        for (range, &into) in merged.iter().enumerate() {
+            if into as usize != range {
+                mixed[into as usize] = true;
+            }
+        }
+        if mixed.contains(&true) {
+            of.iter_mut().filter(|number| **number != NONE).for_each(|number| *number = merged[*number as usize]);
+        }
+        Locations { of, mixed }
+    }
+
+    /// The location of an event, if it is an access.
+    pub fn at(&self, event: usize) -> Option<usize> {
+        let location = self.of[event];
+        (location != NONE).then_some(location as usize)
+    }
+
+    pub fn count(&self) -> usize {
+        self.mixed.len()
+    }
+
+    pub fn is_mixed(&self, location: usize) -> bool {
+        self.mixed[location]
+    }
+
+    pub fn mixed_sizes(&self) -> bool {
+        self.mixed.contains(&true)
+    }
+}
+
+/// For each range, a range that stands for all that it overlaps with, directly or through others.
+fn merge(ranges: &[(u64, u32)]) -> Vec<u32> {
+    let mut merged: Vec<u32> = (0..ranges.len() as u32).collect();
+    let mut sorted: Vec<u32> = merged.clone();
+    sorted.sort_unstable_by_key(|&range| ranges[range as usize]);
+    let mut group: Option<(u32, u64)> = None;
+    for range in sorted {
+        let (start, size) = ranges[range as usize];
+        let end = start.saturating_add(u64::from(size));
+        group = match group {
+            Some((first, reaches)) if start < reaches => {
+                merged[range as usize] = first;
+                Some((first, reaches.max(end)))
+            }
+            _ => Some((range, end)),
+        };
+    }
+    merged
+}
