@@ -187,6 +187,9 @@ pub mod flags {
     /// An atomic access of a library that is taken to be right. It orders as it says, but is neither checked nor
     /// evidence of an order, because other accesses of the library are not seen.
     pub const UNCHECKED: u16 = 64;
+    /// Of a store: [`Event::read`](super::Event::read) is the value that it overwrote. With it `ravelin verify` knows
+    /// whether a compare-exchange would have succeeded before the store.
+    pub const OVERWRITES: u16 = 128;
 
     /// The order that a compare-exchange would have had otherwise: that of failure if it succeeded, that of success if it
     /// failed. It takes three bits; they are 0 where the order is not known.

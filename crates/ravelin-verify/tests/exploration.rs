@@ -3,7 +3,7 @@
 use crate::simulated::{Simulator, deterministic};
 use crate::traces::{All, Key, all, key};
 use ravelin_findings::steering::SteeredEnd;
-use ravelin_program::Program;
+use ravelin_program::{Expr, Order, Program, ProgramBuilder, Variable};
 use ravelin_semantics::generate::{Config, Generator, InstructionKind, Random, shrink};
 use ravelin_testing::seeds;
 use ravelin_verify::exploration::{Options, Outcome, Reduction, Statistics, Task};
@@ -82,7 +82,7 @@ fn is_optimal(program: &Program, jobs: usize) -> bool {
     if !failures.is_empty() {
         return found.failures == failures;
     }
-    found.traces == traces && found.twice == 0
+    found.traces == traces && found.twice == 0 && found.statistics.redundant == 0
 }
 
 fn check(generator: &Generator, count: u64, jobs: usize) {
@@ -135,4 +135,82 @@ fn failures_are_found() {
 fn tasks_in_flight_find_the_same() {
     use InstructionKind::{BlockingCas, Lock, Wait};
     check(&generator(&[BlockingCas, Lock, Wait]), 1000, 3);
+}
+
+/// What a thread of a known program does: cells are numbers, and every value is 1.
+#[derive(Clone, Copy)]
+enum Do {
+    Read(usize),
+    Write(usize),
+}
+
+fn program(cells: usize, threads: &[&[Do]]) -> Program {
+    let mut program = ProgramBuilder::new("known");
+    let cells: Vec<_> = (0..cells).map(|cell| program.variable(Variable::scalar(format!("x{cell}")))).collect();
+    for (number, accesses) in threads.iter().enumerate() {
+        let mut thread = program.thread(format!("t{number}"));
+        let register = thread.register("r");
+        for access in *accesses {
+            match *access {
+                Do::Read(cell) => thread.load(register, cells[cell], Order::SeqCst),
+                Do::Write(cell) => thread.store(cells[cell], Expr::Const(1), Order::SeqCst),
+            }
+        }
+        thread.finish();
+    }
+    program.finish().expect("a valid program")
+}
+
+#[test]
+fn known_programs_have_as_many_runs_as_traces() {
+    use Do::{Read, Write};
+    let sb = program(2, &[&[Write(0), Read(1)], &[Write(1), Read(0)]]);
+    let mp = program(2, &[&[Write(0), Write(1)], &[Read(1), Read(0)]]);
+    let iriw = program(2, &[&[Write(0)], &[Write(1)], &[Read(0), Read(1)], &[Read(1), Read(0)]]);
+    // Two writers of a cell and a reader: 3! orders.
+    let three = program(1, &[&[Write(0)], &[Write(0)], &[Write(0)]]);
+    // The entry of Peterson's algorithm without waiting: flag, turn, the other's flag, turn; and leaving.
+    let peterson = program(
+        3,
+        &[&[Write(0), Write(2), Read(1), Read(2), Write(0)], &[Write(1), Write(2), Read(0), Read(2), Write(1)]],
+    );
+    // The entry of Dekker's algorithm for two threads, and leaving.
+    let dekker = program(2, &[&[Write(0), Read(1), Write(0)], &[Write(1), Read(0), Write(1)]]);
+    for (name, program, expected) in [
+        ("SB", sb, 3),
+        ("MP", mp, 3),
+        ("IRIW", iriw, 15),
+        ("three writers", three, 6),
+        ("Peterson", peterson, 18),
+        ("Dekker", dekker, 7),
+    ] {
+        let simulator = Simulator::new(&program);
+        let all = all(&simulator, threads(&program), 1 << 20).expect("few traces").traces.len();
+        let found = explore(&simulator, Reduction::Optimal, 1, 0);
+        assert_eq!((all, found.statistics.runs), (expected, expected as u64), "{name}");
+    }
+}
+
+#[test]
+fn every_reduction_finds_all_traces_and_a_stronger_one_makes_fewer_runs() {
+    let generator = generator(&[InstructionKind::Lock]);
+    let mut totals = [0; 4];
+    for seed in seeds(300) {
+        let program = deterministic(&generator.program(seed));
+        let simulator = Simulator::new(&program);
+        let Some(all) = all(&simulator, threads(&program), 2000) else { continue };
+        if !all.failures.is_empty() {
+            continue;
+        }
+        let reductions = [Reduction::Off, Reduction::Sleep, Reduction::Source, Reduction::Optimal];
+        let runs = reductions.map(|reduction| {
+            let found = explore(&simulator, reduction, 1, 0);
+            assert_eq!(found.traces, all.traces, "seed {seed}, {reduction:?}");
+            assert!(found.twice == 0 || reduction != Reduction::Optimal, "seed {seed}, {reduction:?}");
+            found.statistics.runs - found.statistics.impossible
+        });
+        assert!(runs[0] >= runs[1] && runs[1] >= runs[2] && runs[2] >= runs[3], "seed {seed}: {runs:?}");
+        totals.iter_mut().zip(runs).for_each(|(total, runs)| *total += runs);
+    }
+    assert!(totals[0] > 5 * totals[1] && totals[1] > 2 * totals[2] && totals[2] >= totals[3], "{totals:?}");
 }

@@ -206,6 +206,7 @@ impl Simulator {
             }
             Instruction::Store { address, value, order } => {
                 event.written = written(address, eval(value));
+                event.flags = flags::OVERWRITES;
                 ((Act::Store, *order), Some(address))
             }
             Instruction::Rmw { address, order, .. } => {
@@ -239,12 +240,13 @@ impl Simulator {
             }
             Instruction::Unlock(address) => {
                 event.written = written(address, 0);
+                event.flags = flags::OVERWRITES;
                 ((Act::Store, Order::Release), Some(address))
             }
             Instruction::Fence(order) => ((Act::Fence, *order), None),
             other => panic!("a run of a process has no {other:?}"),
         };
-        if let (Some(address), Act::Load | Act::Update) = (address, act) {
+        if let (Some(address), Act::Load | Act::Store | Act::Update) = (address, act) {
             event.read = state.cell(cell(address)) as u64;
         }
         let (address, size) = address.map_or((0, 0), |address| (cell(address) as u64 * 8, 8));

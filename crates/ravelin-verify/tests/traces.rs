@@ -6,7 +6,7 @@ use ravelin_findings::steering::SteeredEnd;
 use ravelin_verify::{Choice, Script};
 use std::collections::{BTreeSet, HashSet};
 
-/// Each event (thread, number within the thread, operation, value read) with the earlier ones that it conflicts with.
+/// Each event (thread, number within the thread, operation, old value) with the earlier ones that it conflicts with.
 pub type Key = Vec<(u32, usize, u8, u64, u64, Vec<(u32, usize)>)>;
 
 /// What runs with the same order of conflicting events have in common.

@@ -167,6 +167,7 @@ pub fn stepped_by_access(me: usize, repeats: bool) {
     let mut event = pending(me);
     if event.operation.act == Act::Store && !event.is(flags::UNCHECKED) {
         event.read = value_at(event.operation.address as usize, event.operation.size as usize);
+        event.flags |= flags::OVERWRITES;
     }
     let index = write(event);
     let in_script = turn::with(|turns| {

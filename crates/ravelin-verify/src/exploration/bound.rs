@@ -32,7 +32,7 @@ fn preemptions(schedule: &[Step], events: &[Event]) -> u32 {
         let until = schedule[at + 1..].iter().position(|step| step.thread == thread);
         let between = until.map(|until| &schedule[at + 1..at + 1 + until]);
         let free = |between: &[Step]| !between.iter().any(|step| step.operation.conflicts(&next.operation));
-        if !next.operation.act.blocks() || between.is_some_and(free) {
+        if !next.blocks() || between.is_some_and(free) {
             count += 1;
         }
     }

@@ -82,7 +82,10 @@ impl Exploration {
             for (number, candidate) in candidates.iter().enumerate() {
                 let rest = if candidate.certain { &[] } else { &candidates[number + 1..] };
                 let inserted = match self.options.reduction {
-                    Reduction::Source => self.reverse_by_one_step(path, &races, race.later, candidate),
+                    Reduction::Source => {
+                        self.reverse_by_one_step(path, &races, race.later, candidate);
+                        false
+                    }
                     _ => self.reverse(path, &races, candidate, rest),
                 };
                 if inserted || candidate.certain {
@@ -124,25 +127,25 @@ impl Exploration {
     }
 
     /// Adds the first step of a sequence that reverses a race, unless something asleep or a branch is an initial of it.
-    fn reverse_by_one_step(&mut self, path: &mut Path<'_>, races: &Races, later: usize, candidate: &Candidate) -> bool {
+    /// All candidates of a race are tried, since one step does not say which of them it is.
+    fn reverse_by_one_step(&mut self, path: &mut Path<'_>, races: &Races, later: usize, candidate: &Candidate) {
         let trace = path.trace;
         let kept = races.kept(trace, candidate).take_while(|&at| at < later);
         let steps: Vec<Step> = kept.map(|at| trace.step(at)).chain([candidate.step]).collect();
         let (id, own) = self.node_at(path, candidate.at);
         let node = self.tree.node(id);
-        let others = node.branches.iter().enumerate().filter(|(number, branch)| *number != own && !branch.open);
+        let others = node.branches.iter().enumerate().filter(|(number, _)| *number != own);
         let mut others = node.sleep.iter().chain(others.map(|(_, branch)| &branch.step));
         let covers = |step: &Step| matches!(relation(step, steps.iter().copied()), Relation::Initial(_));
         let certain = candidate.certain || steps.len() > 1;
         if others.any(covers) || (!certain && node.impossible.contains(&fingerprint(&steps[..1]))) {
-            return false;
+            return;
         }
         if !self.is_within_bound(trace, candidate.at, &steps[..1]) {
             self.cut = true;
-            return false;
+            return;
         }
         self.add_branch(id, Plan { certain, ..plan_of(candidate, steps[..1].to_vec()) });
-        true
     }
 
     /// Whether something asleep at a node, or a branch to the left of the run's own, is a weak initial of a sequence.

@@ -65,20 +65,22 @@ impl Races {
         for &(earlier, later) in trace.conflicts() {
             let (earlier, later) = (earlier as usize, later as usize);
             let event = trace.event(later);
-            let tries = event.is(flags::COMPARES);
             match event.operation.act {
-                Act::Lock | Act::LockShared if !tries => {
+                Act::Lock | Act::LockShared if event.blocks() => {
                     if handled.replace(later) != Some(later) {
                         self.lock(trace, later);
                     }
                 }
-                Act::Take if !event.is(flags::TIMED_OUT) => {
+                Act::Take if event.blocks() && !event.is(flags::TIMED_OUT) => {
                     if handled.replace(later) != Some(later) {
                         self.take(trace, later);
                     }
                 }
                 Act::Load => self.read(trace, waiting, earlier, later),
-                Act::Update if tries => self.read(trace, waiting, earlier, later),
+                // An exchange may be how a loop waits.
+                Act::Update if event.is(flags::COMPARES) || event.state != 0 => {
+                    self.read(trace, waiting, earlier, later);
+                }
                 _ => self.push(later, |races| races.candidate(trace, &[earlier], guess(event))),
             }
         }
@@ -227,7 +229,7 @@ impl Races {
             self.push(later, |races| {
                 races.candidate(trace, &[last], guess(event));
                 if let Some(candidate) = races.candidates.last_mut() {
-                    candidate.certain = !event.operation.act.blocks() && event.state == 0;
+                    candidate.certain = !event.blocks() && event.state == 0;
                     candidate.beyond = true;
                 }
             });
@@ -276,7 +278,7 @@ fn value_before(trace: &Trace, write: usize, reader: &Event) -> Option<u64> {
     if reader.operation.size > 8 || trace.is_mixed(write) || !same(writer) {
         return None;
     }
-    if writer.operation.act == Act::Update {
+    if writer.operation.act == Act::Update || (writer.operation.act == Act::Store && writer.is(flags::OVERWRITES)) {
         return Some(writer.read);
     }
     let before = trace.event(trace.on_same_object(write).next()?);
@@ -311,7 +313,7 @@ pub fn guess(event: &Event) -> Step {
     let act = match event.operation.act {
         Act::Load | Act::Update if event.is(flags::COMPARES) => Act::Update,
         Act::LockFails => Act::Lock,
-        Act::Lock | Act::LockShared if event.is(flags::COMPARES) => event.operation.act,
+        Act::Lock | Act::LockShared | Act::Take if event.is(flags::TRIES) => event.operation.act,
         _ => return step,
     };
     let mut operation = step.operation;

@@ -64,7 +64,7 @@ fn can_happen(event: &Event, beginning: &[Event], events: &[Event]) -> Option<bo
     let operation = &event.operation;
     match operation.act {
         Act::Join => beginning.iter().any(|other| other.operation.enables(operation, event.thread)).then_some(true),
-        Act::Lock | Act::LockShared if !event.is(flags::COMPARES) => {
+        Act::Lock | Act::LockShared if event.blocks() => {
             let mut held = 0;
             for other in beginning.iter().filter(|other| other.operation.address == operation.address) {
                 match other.operation.act {
@@ -75,7 +75,8 @@ fn can_happen(event: &Event, beginning: &[Event], events: &[Event]) -> Option<bo
                     _ => {}
                 }
             }
-            (held <= 0).then_some(true)
+            // Perhaps it was locked from the beginning.
+            (held <= 0).then_some(false)
         }
         Act::Take => Some(false),
         Act::Load | Act::Update => Some(event.state == 0),
