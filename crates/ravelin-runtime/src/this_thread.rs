@@ -71,6 +71,9 @@ pub struct WatchedThread {
     pub number: u64,
     /// Bounds of its stack, if known.
     pub stack: (usize, usize),
+    /// Where the frames of the program end on its stack; 0 if that is not known. What is above belongs to the C library
+    /// and the runtime.
+    pub base: usize,
     /// How often the program has asked to ignore its reads, and its writes, without taking that back.
     pub ignored: [u32; 2],
     /// How many unwatched parts of the program the thread is in.
@@ -122,6 +125,7 @@ impl WatchedThread {
             place: 0,
             number,
             stack: (0, 0),
+            base: 0,
             ignored: [0; 2],
             hidden: 0,
             mark: crate::marks::ThreadMarks::default(),
@@ -269,6 +273,15 @@ pub fn active() -> *mut WatchedThread {
 /// Makes `watched` the state of the calling thread.
 pub fn set_me(watched: *mut WatchedThread) {
     set_self(watched);
+}
+
+/// The frames of the program are below this address on the calling thread's stack.
+pub fn set_base(base: usize) {
+    let thread = get_self();
+    if !thread.is_null() {
+        // SAFETY: a thread's own state lives as long as the word leads to it.
+        unsafe { (*thread).base = base };
+    }
 }
 
 /// Switches watching on or off for the calling thread.

@@ -211,6 +211,7 @@ fn settle(start: *mut Start, handle: usize, detached: bool, status: c_int) {
 /// The first function of a new thread.
 extern "C" fn child(start: *mut Start) -> usize {
     let (function, argument) = begin(start);
+    this_thread::set_base((&raw const function) as usize);
     // SAFETY: what the program asked for when it started the thread. Nothing remains to be done in this frame, which
     // may be unwound.
     unsafe {

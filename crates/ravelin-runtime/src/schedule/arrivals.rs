@@ -67,8 +67,8 @@ impl Arrivals {
 }
 
 /// A hash of the state of the calling thread at the access that returns to `pc`; 0 if it is not known. `stack` is the
-/// thread's stack.
-pub fn state(pc: usize, stack: (usize, usize)) -> u64 {
+/// thread's stack, and `base` where the frames of the program end on it, if that is known.
+pub fn state(pc: usize, stack: (usize, usize), base: usize) -> u64 {
     let caller = caller::last();
     let sp = caller.sp as usize;
     if caller.pc as usize != pc || !(stack.0..stack.1).contains(&sp) || !sp.is_multiple_of(8) {
@@ -76,7 +76,8 @@ pub fn state(pc: usize, stack: (usize, usize)) -> u64 {
     }
     let CallerState { rbx, rbp, r12, r13, r14, r15, .. } = caller;
     let mut hash = [rbx, rbp, r12, r13, r14, r15, caller.sp].into_iter().fold(SEED, mix);
-    let words = (stack.1.min(sp + STACK) - sp) / 8;
+    let end = if (sp..stack.1).contains(&base) { base } else { stack.1 };
+    let words = (end.min(sp + STACK) - sp) / 8;
     for index in 0..words {
         // SAFETY: between the stack pointer and the end of the thread's own stack.
         hash = mix(hash, unsafe { (sp as *const u64).add(index).read_volatile() });

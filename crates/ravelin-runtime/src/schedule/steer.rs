@@ -249,7 +249,7 @@ pub fn arrive(me: usize, access: NextAccess) -> Arrival {
         NextAct::Update | NextAct::Exchange(_) => (Act::Update, None),
         NextAct::CompareExchange(expected) => (Act::Update, Some(expected)),
     };
-    let state = if act == Act::Store { 0 } else { arrivals::state(pc, thread.stack) };
+    let state = if act == Act::Store { 0 } else { arrivals::state(pc, thread.stack, thread.base) };
     let operation = Operation { act, order: RecordedOrder::Relaxed, address: address as u64, size: size as u32 };
     let flags = if expected.is_some() { flags::COMPARES } else { 0 };
     let event = Event { thread: me as u32, operation, flags, read: 0, written: 0, pc: pc as u64, state };
