@@ -57,7 +57,7 @@ pub enum Answer {
     Coverability(Box<Coverability>),
     /// Of `run`, `replay` and `findings`.
     Sanitizer(Box<SanitizerReport>),
-    /// Of `run` with `--verify-fix` or `--fix-all`.
+    /// Of `run` with `--try-fix` or `--fix-all`.
     FixTrial(Box<FixTrial>),
     /// There is no answer.
     None(NoAnswer),

@@ -77,7 +77,7 @@ fn is_repaired_by(text: &str, name: &str, expected: &[(&str, &str)]) -> String {
     }
 
     let number = answer["findings"].as_array().expect("findings").iter().position(|finding| finding == *race);
-    let tried = built.ravelin(&format!("run {OPTIONS} --verify-fix {} ./program", number.expect("it is one") + 1));
+    let tried = built.ravelin(&format!("run {OPTIONS} --try-fix {} ./program", number.expect("it is one") + 1));
     let said = text_of(&tried);
     assert!(said.contains("gone: data race") && !said.contains("remains: data race"), "{name}: {said}");
     let all = built.ravelin(&format!("run {OPTIONS} --fix-all ./program"));
@@ -224,7 +224,7 @@ fn without_atomics_between_the_accesses_a_lock_is_asked_for() {
         assert!(race["suggestion"]["text"].as_str().is_some_and(|text| text.contains("the same lock")), "{name}");
         let text = text_of(&built.ravelin(&format!("run {OPTIONS} ./program")));
         assert!(!text.contains("orders do not help"), "{name}: {text}");
-        let refused = built.ravelin(&format!("run {OPTIONS} --verify-fix 1 ./program"));
+        let refused = built.ravelin(&format!("run {OPTIONS} --try-fix 1 ./program"));
         assert_eq!(refused.status.code(), Some(2), "{name}: {}", text_of(&refused));
         let rest = text_of(&built.ravelin(&format!("run {OPTIONS} --fix-all ./program")));
         assert!(rest.contains("remains: data race") && !rest.contains("orders"), "{name}: {rest}");

@@ -187,20 +187,20 @@ fn suggestions_are_tried_out_without_building_again() {
         assert_eq!(output.status.code(), Some(code), "{line}: {}", text_of(&output));
         text_of(&output)
     };
-    let whole = said("--verify-fix 1", 0);
+    let whole = said("--try-fix 1", 0);
     assert!(whole.contains("mp.c:7:release") && whole.contains("mp.c:11:acquire"), "{whole}");
     assert!(whole.contains("gone: ") && whole.contains("nothing remains"), "{whole}");
-    let half = said("--verify-fix mp.c:7:release", 1);
+    let half = said("--try-fix mp.c:7:release", 1);
     assert!(half.contains("remains: ") && half.contains("1 finding remains"), "{half}");
-    let both = said("--verify-fix mp.c:7:release --verify-fix mp.c:11:acquire", 0);
+    let both = said("--try-fix mp.c:7:release --try-fix mp.c:11:acquire", 0);
     assert!(both.contains("nothing remains"), "{both}");
     let all = said("--fix-all", 0);
     assert!(all.contains("0 fences and 2 stronger accesses instead of making 5 accesses seq_cst"), "{all}");
 
-    assert!(said("--verify-fix mp.c:7:relaxed", 2).contains("is not a fix"));
-    assert!(said("--verify-fix mp.c:99:release", 2).contains("no atomic access"));
-    assert!(said("--verify-fix 9", 2).contains("there is no finding 9"));
-    assert!(said("--verify-fix 1 --format sarif", 2).contains("cannot write SARIF"));
+    assert!(said("--try-fix mp.c:7:relaxed", 2).contains("is not a fix"));
+    assert!(said("--try-fix mp.c:99:release", 2).contains("no atomic access"));
+    assert!(said("--try-fix 9", 2).contains("there is no finding 9"));
+    assert!(said("--try-fix 1 --format sarif", 2).contains("cannot write SARIF"));
 
     let json = built.ravelin(&format!("{runs} --fix-all --format json ./program"));
     let json = valid(&String::from_utf8(json.stdout).expect("UTF-8"));
@@ -235,7 +235,7 @@ fn wrong_command_lines_are_refused() {
         "run --depth 0 --schedule pct ./program",
         "run --length 0 --schedule pct ./program",
         "run --jobs 0 ./program",
-        "run --fix-all --verify-fix 1 ./program",
+        "run --fix-all --try-fix 1 ./program",
         "replay",
         "replay --finding 0 report.json",
     ] {
@@ -284,7 +284,7 @@ fn the_commands_of_the_document_work() {
     for line in lines {
         let output = built.ravelin(line.trim().strip_prefix("ravelin ").expect("a command of ravelin"));
         let codes: &[i32] = match line {
-            _ if line.contains("--verify-fix") => &[0, 1],
+            _ if line.contains("--try-fix") => &[0, 1],
             _ if line.contains("--fix-all") => &[0],
             _ => &[1],
         };

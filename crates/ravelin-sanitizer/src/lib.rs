@@ -21,7 +21,7 @@ pub mod verify;
 mod watch;
 
 pub use ravelin_schedule::{NoSchedule, Schedule, Strategy};
-pub use replay::{NotReplayable, Replay};
+pub use replay::{NotReplayable, Recorded, Replay, SteeredReplay};
 pub use run_report::{RunReport, command_line, gathered_from};
 pub use runs::{CompletedRun, CompletedRuns, RunPlan, Scheduling, fingerprint};
 pub use suppression::{Suppressions, WrongSuppressions};

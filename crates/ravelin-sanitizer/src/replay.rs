@@ -1,17 +1,20 @@
 //! The run of a finding according to a stored report, so that it can be repeated.
 
 use crate::runs::{RunPlan, Scheduling};
-use crate::watch::WatchCommand;
-use ravelin_answer::sanitizer::{CommandLine, SanitizerReport};
+use crate::report::{Report, Wanted};
+use crate::verify;
+use crate::watch::{NotWatched, Streams, WatchCommand};
+use ravelin_answer::sanitizer::{CommandLine, FirstRun, SanitizerReport};
 use ravelin_answer::{Answer, Document};
 use ravelin_schedule::{NoSchedule, Schedule, Strategy};
+use ravelin_verify::{NoScript, Script};
 use std::ffi::OsString;
 use thiserror::Error;
 
 /// Why a run cannot be repeated.
 #[derive(Debug, Error)]
 pub enum NotReplayable {
-    #[error("this is no report of `ravelin run --format json`")]
+    #[error("this is no report of `ravelin run --format json` or `ravelin verify --format json`")]
     NotAReport,
     #[error("nothing was found in the runs of this report, so there is nothing to replay")]
     NothingFound,
@@ -23,8 +26,80 @@ pub enum NotReplayable {
     ByTheSystem,
     #[error(transparent)]
     Schedule(#[from] NoSchedule),
+    #[error(transparent)]
+    Script(#[from] NoScript),
     #[error("the report does not say which program was run")]
     WithoutProgram,
+}
+
+/// What a report says about a finding.
+#[derive(Clone, Debug)]
+pub enum Recorded {
+    /// It was found by `ravelin run`.
+    Scheduled(Replay),
+    /// It was found by `ravelin verify`.
+    Steered(SteeredReplay),
+}
+
+impl Recorded {
+    /// Finding `number`, from 1, of a document.
+    pub fn new(document: &Document, number: usize) -> Result<Recorded, NotReplayable> {
+        match document.answers.first() {
+            Some(Answer::Sanitizer(report)) if report.verification.is_some() => {
+                SteeredReplay::new(report, number).map(Recorded::Steered)
+            }
+            _ => Replay::new(document, number).map(Recorded::Scheduled),
+        }
+    }
+
+    /// The command.
+    pub fn command(&self) -> &CommandLine {
+        match self {
+            Recorded::Scheduled(replay) => &replay.command,
+            Recorded::Steered(replay) => &replay.command,
+        }
+    }
+}
+
+/// A run of `ravelin verify`: its steps.
+#[derive(Clone, Debug)]
+pub struct SteeredReplay {
+    pub command: CommandLine,
+    pub script: Script,
+}
+
+impl SteeredReplay {
+    /// Of a finding, a standstill, a crash or a failure, numbered in this order from 1.
+    fn new(report: &SanitizerReport, number: usize) -> Result<SteeredReplay, NotReplayable> {
+        let first = |first: &Option<FirstRun>| first.as_ref().and_then(|first| first.schedule.clone());
+        let failures = report.verification.iter().flat_map(|verification| &verification.failures);
+        let schedules: Vec<Option<String>> = (report.findings.iter().map(|found| first(&found.first_run)))
+            .chain(report.stuck.iter().map(|found| first(&found.first_run)))
+            .chain(report.crashes.iter().map(|found| first(&found.first_run)))
+            .chain(failures.map(|failure| Some(failure.schedule.clone())))
+            .collect();
+        if schedules.is_empty() {
+            return Err(NotReplayable::NothingFound);
+        }
+        let at = number.checked_sub(1).and_then(|index| schedules.get(index));
+        let schedule = at.ok_or(NotReplayable::NoSuchFinding { all: schedules.len(), number })?;
+        let script = schedule.as_deref().ok_or(NotReplayable::ByTheSystem)?.parse()?;
+        let command = report.command.clone().filter(|command| !command.words.is_empty());
+        Ok(SteeredReplay { command: command.ok_or(NotReplayable::WithoutProgram)?, script })
+    }
+
+    /// Makes the run again, and reports.
+    pub fn run(&self, wanted: &Wanted) -> Result<Report, NotWatched> {
+        let mut words = self.command.words.iter().map(OsString::from);
+        let watch = WatchCommand {
+            program: words.next().unwrap_or_default(),
+            arguments: words.collect(),
+            options: self.command.options.clone(),
+            streams: Streams { input: Some("/dev/null".into()), silent: false },
+            ..WatchCommand::default()
+        };
+        verify::again(watch, &self.script, wanted)
+    }
 }
 
 /// The run in which a finding was made.

@@ -205,7 +205,7 @@ pub struct Finding {
     /// The first of these runs; null for `findings`.
     #[serde(default)]
     pub first_run: Option<FirstRun>,
-    /// Names of the changes that the suggestion consists of, for `--verify-fix`.
+    /// Names of the changes that the suggestion consists of, for `--try-fix`.
     pub fixes: Vec<String>,
     /// It only makes a waiting loop repeat once more.
     pub spinning: bool,

@@ -1,4 +1,4 @@
-//! Suggestions that were tried: the answer of `run --verify-fix` and `--fix-all`.
+//! Suggestions that were tried: the answer of `run --try-fix` and `--fix-all`.
 
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};

@@ -56,8 +56,8 @@ pub struct Run {
     pub schedules: Schedules,
     /// Try a suggestion: FILE:LINE:ORDER (acquire, release, acq_rel, seq_cst, or fence for a seq_cst fence before that
     /// line), or the number of a finding; may be repeated
-    #[arg(long, value_name = "SUGGESTION", conflicts_with_all = ["fix_all", "html"])]
-    pub verify_fix: Vec<String>,
+    #[arg(long, value_name = "SUGGESTION", alias = "verify-fix", conflicts_with_all = ["fix_all", "html"])]
+    pub try_fix: Vec<String>,
     /// Try suggestions until no finding remains that memory orders repair, and list them
     #[arg(long, conflicts_with = "html")]
     pub fix_all: bool,
@@ -254,8 +254,9 @@ pub enum ScheduleKind {
 }
 
 const REPLAY_HELP: &str = "\
-The report is one that `ravelin run --schedule random|pct --format json` wrote. The program must be the same file. It runs
-in the same directory with the same arguments, and is stopped at the finding.
+The report is one that `ravelin verify --format json` or `ravelin run --schedule random|pct --format json` wrote. The
+program must be the same file. It runs in the same directory with the same arguments; one of `run` is stopped at the
+finding.
 
 Exit codes: 1 the finding occurred again, 0 it did not (the reason is printed), 2 the report cannot be used.";
 

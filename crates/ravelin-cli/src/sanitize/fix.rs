@@ -1,4 +1,4 @@
-//! `ravelin run --verify-fix` and `--fix-all`: suggestions tried out in the monitor, without building the program again.
+//! `ravelin run --try-fix` and `--fix-all`: suggestions tried out in the monitor, without building the program again.
 
 use super::arguments::{ReportFormat, Run};
 use super::run::exit_code;
@@ -13,14 +13,14 @@ use std::process::ExitCode;
 /// Runs the program without and with what is asked for, and compares.
 pub fn try_out(arguments: &Run, plan: RunPlan, wanted: &Wanted) -> anyhow::Result<ExitCode> {
     if arguments.report.format == ReportFormat::Sarif {
-        bail!("--verify-fix and --fix-all cannot write SARIF; use text or json");
+        bail!("--try-fix and --fix-all cannot write SARIF; use text or json");
     }
     let mut trial = Trial::new(plan, wanted);
     let before = trial.run(&[])?.report;
     trial.plan.silent = true;
     let fixes = match arguments.fix_all {
         true => trial.fix_all(before.clone())?,
-        false => named_fixes(&arguments.verify_fix, &before)?,
+        false => named_fixes(&arguments.try_fix, &before)?,
     };
     for fix in &fixes {
         if words(fix, &trial.sites).next().is_none() {

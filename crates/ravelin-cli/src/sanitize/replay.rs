@@ -6,7 +6,8 @@ use crate::exit::Exit;
 use anyhow::{Context, bail};
 use ravelin::Document;
 use ravelin_output::{complain, stderr};
-use ravelin_sanitizer::{Replay, RunReport, find_program, fingerprint};
+use ravelin_sanitizer::report::Wanted;
+use ravelin_sanitizer::{Recorded, Replay, RunReport, SteeredReplay, find_program, fingerprint};
 
 /// A longer file is no report.
 const LARGEST: u64 = 1 << 30;
@@ -14,17 +15,22 @@ const LARGEST: u64 = 1 << 30;
 /// Runs a program again as a report says.
 pub fn replay(arguments: &arguments::Replay) -> anyhow::Result<Exit> {
     let name = arguments.recorded.display().to_string();
-    let replay = read(arguments).with_context(|| name.clone())?;
+    let recorded = read(arguments).with_context(|| name.clone())?;
     let wanted = arguments.options.wanted()?;
-    let directory = &replay.command.directory;
+    let command = recorded.command();
+    let directory = &command.directory;
     std::env::set_current_dir(directory).with_context(|| format!("{name}: the program ran in {directory}"))?;
-    let Some(executable) = find_program(replay.program().as_ref()) else {
-        bail!("{name}: the program {} no longer exists", replay.program());
+    let Some(executable) = find_program(command.words[0].as_ref()) else {
+        bail!("{name}: the program {} no longer exists", command.words[0]);
     };
-    let same_program = fingerprint(&executable) == replay.command.fingerprint;
+    let same_program = fingerprint(&executable) == command.fingerprint;
     if !same_program {
         complain!("note: {} has changed since the report was made", executable.display());
     }
+    let replay = match &recorded {
+        Recorded::Scheduled(replay) => replay,
+        Recorded::Steered(replay) => return again(arguments, replay, &wanted),
+    };
     let plan = replay.plan();
     let RunReport { report, ran } = make_runs(&plan, &wanted, false)?;
     let answer = report.answer(Some(plan.command_line()));
@@ -47,9 +53,25 @@ pub fn replay(arguments: &arguments::Replay) -> anyhow::Result<Exit> {
     Ok(report.verdict().into())
 }
 
-fn read(arguments: &arguments::Replay) -> anyhow::Result<Replay> {
+/// Makes a run of `ravelin verify` again.
+fn again(arguments: &arguments::Replay, replay: &SteeredReplay, wanted: &Wanted) -> anyhow::Result<Exit> {
+    let report = replay.run(wanted)?;
+    let failed = report.runs.iter().any(|run| run.exit_code != 0);
+    let occurred = !report.is_clean() || !report.crashes.is_empty() || failed;
+    let answer = report.answer(Some(replay.command.clone()));
+    arguments.options.print("replay", answer, &report.sources(), stderr())?;
+    let number = arguments.finding;
+    if occurred {
+        complain!("replayed {}: finding {number} occurred again", replay.script);
+        return Ok(Exit::Violated);
+    }
+    complain!("replayed {}: finding {number} did not occur again", replay.script);
+    Ok(Exit::Holds)
+}
+
+fn read(arguments: &arguments::Replay) -> anyhow::Result<Recorded> {
     let length = std::fs::metadata(&arguments.recorded)?.len();
     anyhow::ensure!(length <= LARGEST, "this is too long for a report");
     let text = String::from_utf8_lossy(&std::fs::read(&arguments.recorded)?).into_owned();
-    Ok(Replay::new(&Document::read(&text)?, usize::try_from(arguments.finding)?)?)
+    Ok(Recorded::new(&Document::read(&text)?, usize::try_from(arguments.finding)?)?)
 }

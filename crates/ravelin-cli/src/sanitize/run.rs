@@ -17,7 +17,7 @@ const NO_PROGRESS: u64 = 60;
 pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
     let wanted = arguments.report.wanted()?;
     let plan = plan(arguments)?;
-    if arguments.fix_all || !arguments.verify_fix.is_empty() {
+    if arguments.fix_all || !arguments.try_fix.is_empty() {
         return fix::try_out(arguments, plan, &wanted);
     }
     let RunReport { report, ran } = make_runs(&plan, &wanted, arguments.watching.halt_on_first)?;

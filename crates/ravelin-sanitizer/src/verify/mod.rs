@@ -17,8 +17,23 @@ mod worker;
 pub use plan::{Progress, VerifyPlan};
 pub use ravelin_verify::exploration;
 
-use crate::report::Report;
+use crate::report::{Report, Wanted};
+use crate::watch::{NotWatched, SteeredProgram, WatchCommand};
+use problem::{ProblemRun, Problems};
+use ravelin_verify::Script;
 use ravelin_answer::sanitizer::Verification;
+
+/// Makes one run with given steps, in which the runtime looks for everything, and reports.
+pub fn again(watch: WatchCommand, script: &Script, wanted: &Wanted) -> Result<Report, NotWatched> {
+    let plan = VerifyPlan { watch: watch.clone(), ..VerifyPlan::default() };
+    let mut problems = Problems::default();
+    let mut executable = None;
+    if let Some(again) = SteeredProgram::start(watch, true, 0)?.run(script, None)? {
+        executable.clone_from(&again.watched.executable);
+        problems.push(ProblemRun { script: script.clone(), watched: again.watched, failed: None });
+    }
+    Ok(plan.report(&problems, &executable, wanted))
+}
 
 /// What is known about all schedules.
 #[derive(Debug)]

@@ -132,7 +132,7 @@ impl VerifyPlan {
     }
 
     /// The report about the runs with problems.
-    fn report(&self, problems: &Problems, executable: &Option<PathBuf>, wanted: &Wanted) -> Report {
+    pub(super) fn report(&self, problems: &Problems, executable: &Option<PathBuf>, wanted: &Wanted) -> Report {
         let (processes, run_of) = problems.processes();
         gather(
             Gathered {
