@@ -1,7 +1,7 @@
 //! The run of a finding according to a stored report, so that it can be repeated.
 
-use crate::runs::{RunPlan, Scheduling};
 use crate::report::{Report, Wanted};
+use crate::runs::{RunPlan, Scheduling};
 use crate::verify;
 use crate::watch::{NotWatched, Streams, WatchCommand};
 use ravelin_answer::sanitizer::{CommandLine, FirstRun, SanitizerReport};

@@ -20,8 +20,8 @@ pub use ravelin_verify::exploration;
 use crate::report::{Report, Wanted};
 use crate::watch::{NotWatched, SteeredProgram, WatchCommand};
 use problem::{ProblemRun, Problems};
-use ravelin_verify::Script;
 use ravelin_answer::sanitizer::Verification;
+use ravelin_verify::Script;
 
 /// Makes one run with given steps, in which the runtime looks for everything, and reports.
 pub fn again(watch: WatchCommand, script: &Script, wanted: &Wanted) -> Result<Report, NotWatched> {
