@@ -5,7 +5,7 @@
 //! inserted to the right: it follows the first branch that is a weak initial of it, then the first such branch of the node
 //! where that leads, and so on, and becomes a branch where there is none. At the end of a plan nothing is to be done.
 
-use super::races::{Candidate, Races};
+use super::races::{Candidate, Races, guess};
 use super::step::{Relation, Step, relation};
 use super::trace::Trace;
 use super::tree::{Branch, NO_NODE, NodeId, Plan, State};
@@ -23,12 +23,19 @@ pub(super) struct Path<'a> {
 }
 
 impl Exploration {
-    /// Adds what a run leads to.
-    pub(super) fn extend(&mut self, mut path: Path<'_>, run: &Run) {
+    /// Adds what a run leads to. If it stopped halfway, it is to be continued.
+    pub(super) fn extend(&mut self, mut path: Path<'_>, run: &Run, is_halfway: bool) {
         let ended = ended_early(path.trace, run);
         match self.options.reduction {
             Reduction::Off | Reduction::Sleep => self.try_all_threads(&mut path),
             Reduction::Source | Reduction::Optimal => self.reverse_races(&mut path, ended),
+        }
+        if is_halfway {
+            let trace = path.trace;
+            let (node, _) = self.node_at(&mut path, trace.len());
+            for event in &trace.events()[trace.len()..] {
+                self.insert(node, 0, Plan { steps: vec![guess(event)], ..Plan::default() });
+            }
         }
         // From below to above, so that what a node says about its children holds.
         for &(node, _) in path.nodes.iter().rev() {
@@ -41,6 +48,11 @@ impl Exploration {
         while path.nodes.len() <= depth {
             let (parent, own) = path.nodes.last().copied().unwrap_or((NO_NODE, 0));
             let at = path.nodes.len();
+            if at == path.trace.len() {
+                let node = self.tree.add(parent, own, Vec::new());
+                path.nodes.push((node, 0));
+                continue;
+            }
             let steps: Box<[Step]> = (at..path.end.max(at + 1)).map(|at| path.trace.step(at)).collect();
             let branch = Branch { step: steps[0], open: false, state: State::Done(steps) };
             let node = self.tree.add(parent, own, vec![branch]);
@@ -180,6 +192,9 @@ impl Exploration {
             let Some(left) = (1..steps.len()).find(|&at| !follow(&mut plan.steps, &steps[at])) else { return false };
             node = self.tree.split(node, number - 1, left);
             break;
+        }
+        if plan.steps.is_empty() {
+            return false;
         }
         let impossible = &self.tree.node(node).impossible;
         if !plan.certain && !impossible.is_empty() && impossible.contains(&fingerprint(&plan.steps)) {

@@ -24,6 +24,7 @@
 //! branches that are not finished.
 
 mod bound;
+mod halfway;
 mod insertion;
 mod races;
 mod step;
@@ -173,7 +174,8 @@ impl Exploration {
         self.cut |= matches!(run.end, Some(SteeredEnd::Full | SteeredEnd::Unrolled));
         self.waiting.learn(run);
         let mut trace = std::mem::take(&mut self.trace);
-        trace.read(run);
+        let standing = halfway::standing(run);
+        trace.read(standing.as_ref().unwrap_or(run));
         self.statistics.depth = self.statistics.depth.max(trace.len());
         let outcome = self.take(task.id, &mut trace, run);
         self.trace = trace;
@@ -205,14 +207,21 @@ impl Exploration {
         if self.tree.in_flight.get(&task) == Some(&NO_NODE) {
             self.tree.in_flight.remove(&task);
             self.first = First::Done;
-            self.extend(Path { trace, nodes: Vec::new(), end: 0 }, run);
+            self.extend(Path { trace, nodes: Vec::new(), end: 0 }, run, false);
             return Outcome::New;
         }
         let Some((node, branch)) = self.tree.claimed(task) else { return Outcome::Unknown };
         let expected = self.steps_of(node, branch);
         let depth = self.tree.node(node).depth as usize;
+        let (mut run, mut is_halfway) = (run, false);
+        let stopped;
         match follow(&expected, trace, run) {
             Following::Yes => {}
+            Following::Halfway(halfway) => {
+                stopped = halfway;
+                run = &stopped;
+                is_halfway = true;
+            }
             Following::Impossible(at) => {
                 self.give_up(node, branch, at.saturating_sub(depth), run);
                 return Outcome::Impossible;
@@ -238,10 +247,15 @@ impl Exploration {
         self.tree.in_flight.remove(&task);
         let steps = steps[self.tree.node(node).depth as usize - depth..].into();
         self.tree.node_mut(node).branches[branch].state = State::Done(steps);
-        self.extend(Path { trace, nodes: self.tree.path(node, branch), end: expected.len() }, run);
+        let path = Path { trace, nodes: self.tree.path(node, branch), end: expected.len() };
+        self.extend(path, run, is_halfway);
         self.tree.refresh(node);
         self.tree.collapse();
-        if run.end == Some(SteeredEnd::Asleep) { Outcome::Redundant } else { Outcome::New }
+        match run.end {
+            _ if is_halfway => Outcome::Impossible,
+            Some(SteeredEnd::Asleep) => Outcome::Redundant,
+            _ => Outcome::New,
+        }
     }
 
     /// What is asleep at the beginning of a branch.
@@ -361,6 +375,8 @@ impl Exploration {
 
 enum Following {
     Yes,
+    /// As far as this, which the trace is now: see [`halfway`].
+    Halfway(Run),
     /// The step with this number could not happen.
     Impossible(usize),
     Diverged(usize),
@@ -379,10 +395,15 @@ fn follow(expected: &[Step], trace: &mut Trace, run: &Run) -> Following {
     if !went_round {
         return Following::Diverged(at);
     }
-    match trace.beginning_with(expected) {
-        Some(events) => {
-            trace.read(&Run { events, ..run.clone() });
-            Following::Yes
+    if let Some(events) = trace.beginning_with(expected) {
+        let pending = trace.events()[trace.len()..].to_vec();
+        trace.read(&Run { events, pending, ..*run });
+        return Following::Yes;
+    }
+    match halfway::halfway(expected, run) {
+        Some(stopped) => {
+            trace.read(&stopped);
+            Following::Halfway(stopped)
         }
         None => Following::Impossible(at),
     }

@@ -72,7 +72,7 @@ impl Races {
                         self.lock(trace, later);
                     }
                 }
-                Act::Take if !event.is(flags::TIMED_OUT) => {
+                Act::Take => {
                     if handled.replace(later) != Some(later) {
                         self.take(trace, later);
                     }
@@ -161,26 +161,25 @@ impl Races {
         });
     }
 
-    /// Reversals of a take: with any event on the object, one after the other.
+    /// Reversals of a take: with any event on the object, one after the other. If it has a time limit, the time may also
+    /// be over there.
     fn take(&mut self, trace: &Trace, later: usize) {
         let event = trace.event(later);
-        let others = |act: fn(Act) -> bool| {
-            trace.on_same_object(later).filter(move |&other| {
-                let other = trace.event(other);
-                other.thread != event.thread && other.operation.conflicts(&event.operation) && act(other.operation.act)
-            })
-        };
-        self.push(later, |races| {
-            for other in others(|_| true).take_while(|&other| !trace.is_needed(later, other)) {
-                races.candidate(trace, &[other], Step::of(event));
-                races.is_uncertain(None);
+        let step = Step::of(event);
+        for times_out in [false, true] {
+            if times_out && !event.is(flags::TIMED) {
+                break;
             }
-        });
-        if event.is(flags::TIMED)
-            && let Some(give) = others(|act| act == Act::Give).next().filter(|&give| !trace.is_needed(later, give))
-        {
-            let step = Step { times_out: true, ..Step::of(event) };
-            self.push(later, |races| races.candidate(trace, &[give], step));
+            self.push(later, |races| {
+                let others = trace.on_same_object(later).filter(|&other| {
+                    let other = trace.event(other);
+                    other.thread != event.thread && other.operation.conflicts(&event.operation)
+                });
+                for other in others.take_while(|&other| !trace.is_needed(later, other)) {
+                    races.candidate(trace, &[other], Step { times_out, ..step });
+                    races.is_uncertain(None);
+                }
+            });
         }
     }
 

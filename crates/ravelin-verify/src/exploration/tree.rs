@@ -219,7 +219,8 @@ impl Tree {
             let done = self.node(id).branches.iter().all(is_done);
             if is_empty && parent != NO_NODE {
                 let branch = self.branch_to(parent, id);
-                self.node_mut(parent).branches.remove(branch);
+                let branch = &mut self.node_mut(parent).branches[branch];
+                branch.state = State::Done([branch.step].into());
                 self.free(id);
             } else if std::mem::replace(&mut self.node_mut(id).done, done) == done {
                 return;
