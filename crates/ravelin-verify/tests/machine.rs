@@ -175,7 +175,7 @@ impl Machine {
     /// Makes the step of a choice, if it can happen.
     fn step(&self, state: &mut State, run: &mut Run, choice: Choice) -> bool {
         let thread = choice.thread as usize;
-        if state.exited {
+        if state.exited || thread >= self.threads.len() {
             return false;
         }
         match self.make(state, thread, choice.times_out) {
@@ -197,7 +197,7 @@ impl Machine {
     }
 
     fn pending(&self, state: &State, thread: usize) -> Option<Event> {
-        if state.ended[thread] || !state.started[thread] {
+        if thread >= self.threads.len() || state.ended[thread] || !state.started[thread] {
             return None;
         }
         let mut event = self.event(state, thread);

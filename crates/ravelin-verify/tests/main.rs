@@ -8,6 +8,7 @@ mod judged_events;
 mod judged_programs;
 mod judged_runs;
 mod machine;
+mod resuming;
 mod simulated;
 mod simulated_runs;
 mod traces;

@@ -6,11 +6,10 @@
 //! where that leads, and so on, and becomes a branch where there is none. At the end of a plan nothing is to be done.
 
 use super::races::{Candidate, Races, guess};
-use super::step::{Relation, Step, relation};
+use super::step::{Relation, Step, covers, relation};
 use super::trace::Trace;
 use super::tree::{Branch, NO_NODE, NodeId, Plan, State};
-use super::{Exploration, Reduction, ended_early};
-use crate::Run;
+use super::{Exploration, Reduction};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
@@ -24,11 +23,10 @@ pub(super) struct Path<'a> {
 
 impl Exploration {
     /// Adds what a run leads to. If it stopped halfway, it is to be continued.
-    pub(super) fn extend(&mut self, mut path: Path<'_>, run: &Run, is_halfway: bool) {
-        let ended = ended_early(path.trace, run);
+    pub(super) fn extend(&mut self, mut path: Path<'_>, is_halfway: bool) {
         match self.options.reduction {
             Reduction::Off | Reduction::Sleep => self.try_all_threads(&mut path),
-            Reduction::Source | Reduction::Optimal => self.reverse_races(&mut path, ended),
+            Reduction::Source | Reduction::Optimal => self.reverse_races(&mut path),
         }
         if is_halfway {
             let trace = path.trace;
@@ -86,9 +84,9 @@ impl Exploration {
         }
     }
 
-    fn reverse_races(&mut self, path: &mut Path<'_>, ended: bool) {
+    fn reverse_races(&mut self, path: &mut Path<'_>) {
         let mut races = std::mem::take(&mut self.races);
-        races.find(path.trace, &self.waiting, ended);
+        races.find(path.trace, &self.waiting);
         for race in &races.races {
             let candidates = &races.candidates[race.candidates.clone()];
             for (number, candidate) in candidates.iter().enumerate() {
@@ -148,9 +146,9 @@ impl Exploration {
         let node = self.tree.node(id);
         let others = node.branches.iter().enumerate().filter(|(number, _)| *number != own);
         let mut others = node.sleep.iter().chain(others.map(|(_, branch)| &branch.step));
-        let covers = |step: &Step| matches!(relation(step, steps.iter().copied()), Relation::Initial(_));
+        let is_initial = |step: &Step| matches!(relation(step, steps.iter().copied()), Relation::Initial(_));
         let certain = candidate.certain || steps.len() > 1;
-        if others.any(covers) || (!certain && node.impossible.contains(&fingerprint(&steps[..1]))) {
+        if others.any(is_initial) || (!certain && node.impossible.contains(&fingerprint(&steps[..1]))) {
             return;
         }
         if !self.is_within_bound(trace, candidate.at, &steps[..1]) {
@@ -163,9 +161,9 @@ impl Exploration {
     /// Whether something asleep at a node, or a branch to the left of the run's own, is a weak initial of a sequence.
     pub(super) fn is_covered(&self, node: NodeId, own: usize, steps: impl Iterator<Item = Step> + Clone) -> bool {
         let node = self.tree.node(node);
-        let left = node.branches[..own].iter().map(|branch| &branch.step);
+        let left = node.branches.iter().take(own).map(|branch| &branch.step);
         let mut others = node.sleep.iter().chain(left);
-        others.any(|step| !matches!(relation(step, steps.clone()), Relation::Woken(_)))
+        others.any(|step| covers(step, steps.clone()))
     }
 
     /// Inserts a plan below a node, at the branch with this number and those to its right. Gives back whether it is new.
@@ -209,6 +207,7 @@ impl Exploration {
 fn follow(sequence: &mut Vec<Step>, step: &Step) -> bool {
     match relation(step, sequence.iter().copied()) {
         Relation::Woken(_) => return false,
+        Relation::Independent if step.ends => return false,
         Relation::Independent => {}
         Relation::Initial(at) => {
             sequence.remove(at);
@@ -219,8 +218,8 @@ fn follow(sequence: &mut Vec<Step>, step: &Step) -> bool {
 
 /// What is known about a candidate.
 fn plan_of(candidate: &Candidate, steps: Vec<Step>) -> Plan {
-    let &Candidate { certain, beyond, reading, .. } = candidate;
-    Plan { steps, certain, beyond, reading, ..Plan::default() }
+    let &Candidate { certain, reading, .. } = candidate;
+    Plan { steps, certain, reading, ..Plan::default() }
 }
 
 /// A hash of the steps in their order.

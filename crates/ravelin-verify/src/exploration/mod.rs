@@ -24,23 +24,26 @@
 //! branches that are not finished.
 
 mod bound;
+mod estimate;
 mod halfway;
 mod insertion;
 mod races;
+mod saved;
+mod shorten;
 mod step;
 mod trace;
 mod tree;
 mod unreduced;
 mod waiting;
 
-pub use step::Step;
+pub use shorten::{changes, shorten};
 
 use crate::{Run, Script};
 use insertion::Path;
 use races::Races;
-use ravelin_findings::events::{Act, flags};
+use ravelin_findings::events::flags;
 use ravelin_findings::steering::SteeredEnd;
-use step::wake;
+use step::{Step, wake};
 use trace::Trace;
 use tree::{NO_NODE, NodeId, Plan, State, Tree};
 use waiting::Waiting;
@@ -200,14 +203,17 @@ impl Exploration {
     }
 
     pub fn statistics(&self) -> Statistics {
-        Statistics { nodes: self.tree.len(), ..self.statistics }
+        let Statistics { runs, redundant, impossible, .. } = self.statistics;
+        let below = estimate::runs_below_root(&self.tree) + (redundant + impossible) as f64;
+        Statistics { nodes: self.tree.len(), estimated_runs: below.max(runs as f64), ..self.statistics }
     }
 
     fn take(&mut self, task: u64, trace: &mut Trace, run: &Run) -> Outcome {
         if self.tree.in_flight.get(&task) == Some(&NO_NODE) {
             self.tree.in_flight.remove(&task);
             self.first = First::Done;
-            self.extend(Path { trace, nodes: Vec::new(), end: 0 }, run, false);
+            self.extend(Path { trace, nodes: Vec::new(), end: 0 }, false);
+            self.tree.collapse();
             return Outcome::New;
         }
         let Some((node, branch)) = self.tree.claimed(task) else { return Outcome::Unknown };
@@ -247,12 +253,15 @@ impl Exploration {
         self.tree.in_flight.remove(&task);
         let steps = steps[self.tree.node(node).depth as usize - depth..].into();
         self.tree.node_mut(node).branches[branch].state = State::Done(steps);
+        let only_ending = self.asleep(node, branch).iter().all(|sleeper| sleeper.ends);
         let path = Path { trace, nodes: self.tree.path(node, branch), end: expected.len() };
-        self.extend(path, run, is_halfway);
+        self.extend(path, is_halfway);
         self.tree.refresh(node);
         self.tree.collapse();
         match run.end {
             _ if is_halfway => Outcome::Impossible,
+            // Without what ended the process.
+            Some(SteeredEnd::Asleep) if only_ending => Outcome::New,
             Some(SteeredEnd::Asleep) => Outcome::Redundant,
             _ => Outcome::New,
         }
@@ -279,8 +288,7 @@ impl Exploration {
 
     /// Whether something is asleep after these steps of a plan, so that its trace belongs to a branch to the left.
     fn belongs_left(&self, node: NodeId, branch: usize, steps: &[Step]) -> bool {
-        let beyond = matches!(&self.tree.node(node).branches[branch].state, State::Claimed(_, plan) if plan.beyond);
-        if self.options.reduction != Reduction::Optimal || beyond {
+        if self.options.reduction != Reduction::Optimal {
             return false;
         }
         let mut sleep = self.tree.asleep(node, branch);
@@ -289,7 +297,7 @@ impl Exploration {
             wake(&mut sleep, step);
             asleep
         });
-        covered || !sleep.is_empty()
+        covered || sleep.iter().any(|sleeper| !sleeper.ends)
     }
 
     /// A plan is certain now, and has made these steps; if there are none, its branch is removed. If it was open, what is
@@ -407,10 +415,4 @@ fn follow(expected: &[Step], trace: &mut Trace, run: &Run) -> Following {
         }
         None => Following::Impossible(at),
     }
-}
-
-/// Whether the last event of a run ended the process while threads could still run.
-fn ended_early(trace: &Trace, run: &Run) -> bool {
-    let exits = || trace.len() > 0 && trace.event(trace.len() - 1).operation.act == Act::Exit;
-    run.end.is_none() && (run.ended_early || exits())
 }

@@ -33,8 +33,6 @@ pub struct Candidate {
     pub certain: bool,
     /// What it would read, if it is not known whether it passes.
     pub reading: Option<Reading>,
-    /// It does not conflict with what is excluded, but the process ended there.
-    pub beyond: bool,
 }
 
 /// An event and how it can happen earlier.
@@ -50,17 +48,14 @@ pub struct Races {
     pub races: Vec<Race>,
     pub candidates: Vec<Candidate>,
     excluded: Vec<u32>,
-    /// The event with which the process ended.
-    ending: Option<usize>,
 }
 
 impl Races {
-    /// Finds the races of a run. `ended`: its last event ended the process.
-    pub fn find(&mut self, trace: &Trace, waiting: &Waiting, ended: bool) {
+    /// Finds the races of a run.
+    pub fn find(&mut self, trace: &Trace, waiting: &Waiting) {
         self.races.clear();
         self.candidates.clear();
         self.excluded.clear();
-        self.ending = trace.len().checked_sub(1).filter(|_| ended);
         let mut handled = None;
         for &(earlier, later) in trace.conflicts() {
             let (earlier, later) = (earlier as usize, later as usize);
@@ -82,7 +77,7 @@ impl Races {
                 _ => self.push(later, |races| races.candidate(trace, &[earlier], guess(event))),
             }
         }
-        if let Some(last) = self.ending {
+        if let Some(last) = trace.ending() {
             self.continue_beyond(trace, last);
         }
     }
@@ -90,7 +85,7 @@ impl Races {
     /// The events after the branch that still come first, in their order.
     pub fn kept<'a>(&'a self, trace: &'a Trace, candidate: &Candidate) -> impl Iterator<Item = usize> + Clone + 'a {
         let excluded = &self.excluded[candidate.excluded.clone()];
-        let ending = self.ending;
+        let ending = trace.ending();
         (candidate.at + 1..trace.len()).filter(move |&at| {
             Some(at) != ending && !excluded.iter().any(|&earlier| trace.is_after(at, earlier as usize))
         })
@@ -111,7 +106,7 @@ impl Races {
         self.excluded.extend(excluded.iter().map(|&earlier| earlier as u32));
         let at = excluded.iter().copied().min().unwrap_or(0);
         let excluded = first..self.excluded.len();
-        self.candidates.push(Candidate { excluded, at, step, certain: true, reading: None, beyond: false });
+        self.candidates.push(Candidate { excluded, at, step, certain: true, reading: None });
     }
 
     /// Says that the latest candidate may be impossible.
@@ -227,7 +222,6 @@ impl Races {
                 races.candidate(trace, &[last], guess(event));
                 if let Some(candidate) = races.candidates.last_mut() {
                     candidate.certain = !event.operation.act.blocks() && event.state == 0;
-                    candidate.beyond = true;
                 }
             });
         }

@@ -15,6 +15,8 @@ pub struct Step {
     pub times_out: bool,
     /// Whether the operation is certain.
     pub exact: bool,
+    /// The process ended with it. It stays asleep, so that others continue without it; but it covers nothing.
+    pub ends: bool,
     pub operation: Operation,
 }
 
@@ -22,7 +24,7 @@ impl Step {
     /// The step that a run made.
     pub fn of(event: &Event) -> Step {
         let times_out = event.is(flags::TIMED_OUT);
-        Step { thread: event.thread, times_out, exact: true, operation: event.operation }
+        Step { thread: event.thread, times_out, exact: true, ends: false, operation: event.operation }
     }
 
     pub fn choice(&self) -> Choice {
@@ -74,6 +76,15 @@ pub fn relation(step: &Step, sequence: impl Iterator<Item = Step>) -> Relation {
         }
     }
     Relation::Independent
+}
+
+/// Whether a step is a weak initial of a sequence, so that what begins with the step contains it.
+pub fn covers(step: &Step, sequence: impl Iterator<Item = Step>) -> bool {
+    match relation(step, sequence) {
+        Relation::Initial(_) => true,
+        Relation::Independent => !step.ends,
+        Relation::Woken(_) => false,
+    }
 }
 
 /// Removes from `sleep` what a step wakes.

@@ -27,8 +27,6 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Whether the last step can happen.
     pub certain: bool,
-    /// A step that ends the process stays asleep, and the run can end because of that.
-    pub beyond: bool,
     /// What the last step would read, if it is not known whether it passes.
     pub reading: Option<Reading>,
     /// What to try if the last step cannot happen, and at which depth.
@@ -229,6 +227,14 @@ impl Tree {
         }
     }
 
+    /// Says for every node whether it is done, where children have larger numbers than their parents.
+    pub fn refresh_all(&mut self) {
+        for id in (0..self.nodes.len() as NodeId).rev() {
+            self.refresh(id);
+        }
+        self.collapse();
+    }
+
     /// Removes the structure of what is finished with all to its left.
     pub fn collapse(&mut self) {
         let Some(root) = self.root else { return };
@@ -263,14 +269,14 @@ impl Tree {
 
     /// Frees all nodes from this one on, and counts their runs.
     fn count_and_free(&mut self, id: NodeId) -> u64 {
-        let mut runs = 0;
+        let mut runs = 0_u64;
         let mut stack = vec![id];
         while let Some(id) = stack.pop() {
             for branch in &self.node(id).branches {
                 match branch.state {
                     State::Inner(child) => stack.push(child),
-                    State::Finished(of_branch) => runs += of_branch,
-                    State::Done(_) | State::ToDo(_) | State::Claimed(..) => runs += 1,
+                    State::Finished(of_branch) => runs = of_branch.saturating_add(runs),
+                    State::Done(_) | State::ToDo(_) | State::Claimed(..) => runs = runs.saturating_add(1),
                 }
             }
             self.free(id);
