@@ -104,3 +104,36 @@ fn the_estimate_ends_at_the_number_of_runs() {
         assert_eq!(statistics.estimated_runs, statistics.runs as f64, "seed {seed}");
     }
 }
+
+#[test]
+fn a_bound_on_preemptions_leaves_runs_out_and_says_so() {
+    // Two threads that write the same cell three times each: 20 orders. Without preemptions one thread comes first.
+    let machine = Machine { threads: vec![vec![Do::Store(0, 1); 3], vec![Do::Store(0, 2); 3]] };
+    let mut before = 0;
+    for (most, complete) in [(Some(0), false), (Some(1), false), (Some(2), false), (Some(6), true), (None, true)] {
+        let mut exploration = Exploration::new(Options { preemptions: most, ..Options::default() });
+        let mut runs = 0;
+        while let Some(task) = exploration.next() {
+            exploration.done(&task, &machine.run(&task.script));
+            runs += 1;
+        }
+        assert!(exploration.is_finished());
+        assert_eq!(exploration.is_complete(), complete, "{most:?}: {runs} runs");
+        assert!(runs >= before, "{most:?}: {runs} runs after {before}");
+        before = runs;
+    }
+    assert_eq!(before, 20);
+}
+
+#[test]
+fn a_program_that_does_something_else_is_noticed() {
+    let [one, other] = [Do::Store(0, 1), Do::Store(1, 1)]
+        .map(|first| Machine { threads: vec![vec![first, Do::Store(2, 1)], vec![Do::Store(2, 2)]] });
+    let mut exploration = Exploration::new(Options::default());
+    let first = exploration.next().expect("the first run");
+    assert_eq!(exploration.done(&first, &one.run(&first.script)), Outcome::New);
+    let second = exploration.next().expect("a race");
+    assert_eq!(exploration.done(&second, &other.run(&second.script)), Outcome::Diverged { at: 0 });
+    assert!(exploration.is_finished() && !exploration.is_complete());
+    assert_eq!(exploration.done(&second, &other.run(&second.script)), Outcome::Unknown);
+}

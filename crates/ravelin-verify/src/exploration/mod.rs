@@ -25,6 +25,7 @@
 
 mod bound;
 mod estimate;
+mod following;
 mod halfway;
 mod insertion;
 mod races;
@@ -39,9 +40,9 @@ mod waiting;
 pub use shorten::{changes, shorten};
 
 use crate::{Run, Script};
+use following::{Following, follow};
 use insertion::Path;
 use races::Races;
-use ravelin_findings::events::flags;
 use ravelin_findings::steering::SteeredEnd;
 use step::{Step, wake};
 use trace::Trace;
@@ -378,41 +379,5 @@ impl Exploration {
         self.insert_first(&path, instead);
         self.tree.refresh(node);
         self.tree.collapse();
-    }
-}
-
-enum Following {
-    Yes,
-    /// As far as this, which the trace is now: see [`halfway`].
-    Halfway(Run),
-    /// The step with this number could not happen.
-    Impossible(usize),
-    Diverged(usize),
-}
-
-/// Whether a run did what was expected. Where it did so in another order, because a round of a waiting loop was begun
-/// too early, the trace is reordered.
-fn follow(expected: &[Step], trace: &mut Trace, run: &Run) -> Following {
-    let differs = |at: &usize| *at >= trace.len() || !expected[*at].is(trace.event(*at));
-    let Some(at) = (0..expected.len()).find(differs) else { return Following::Yes };
-    let not_enabled = run.end == Some(SteeredEnd::NotEnabled) && trace.len() == at;
-    let went_round = run.events.iter().any(|event| event.thread == expected[at].thread && event.is(flags::ROUND));
-    if not_enabled && (at + 1 == expected.len() || went_round) {
-        return Following::Impossible(at);
-    }
-    if !went_round {
-        return Following::Diverged(at);
-    }
-    if let Some(events) = trace.beginning_with(expected) {
-        let pending = trace.events()[trace.len()..].to_vec();
-        trace.read(&Run { events, pending, ..*run });
-        return Following::Yes;
-    }
-    match halfway::halfway(expected, run) {
-        Some(stopped) => {
-            trace.read(&stopped);
-            Following::Halfway(stopped)
-        }
-        None => Following::Impossible(at),
     }
 }
