@@ -6,7 +6,7 @@ use ravelin_findings::steering::SteeredEnd;
 use ravelin_program::{Expr, Order, Program, ProgramBuilder, Variable};
 use ravelin_semantics::generate::{Config, Generator, InstructionKind, Random, shrink};
 use ravelin_testing::seeds;
-use ravelin_verify::exploration::{Options, Outcome, Reduction, Statistics, Task};
+use ravelin_verify::exploration::{ExplorationProgress, Options, Outcome, Reduction, Task};
 use ravelin_verify::{Exploration, Run};
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ struct Found {
     failures: BTreeSet<u32>,
     /// Traces that were found more than once.
     twice: usize,
-    statistics: Statistics,
+    statistics: ExplorationProgress,
 }
 
 fn run(simulator: &Simulator, task: &Task) -> (Run, Option<u32>) {

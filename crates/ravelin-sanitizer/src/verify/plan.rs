@@ -8,7 +8,7 @@ use crate::watch::{NotWatched, SteeredProgram, Streams, WatchCommand, interrupte
 use ravelin_answer::sanitizer::Verification;
 use ravelin_findings::steering::doubts;
 use ravelin_verify::Exploration;
-use ravelin_verify::exploration::{Options, Statistics};
+use ravelin_verify::exploration::{ExplorationProgress, Options};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -39,7 +39,7 @@ pub struct VerifyPlan {
 /// How far it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    pub statistics: Statistics,
+    pub statistics: ExplorationProgress,
     pub problems: usize,
 }
 
@@ -179,7 +179,7 @@ fn doubt_words(doubts: u64) -> impl Iterator<Item = &'static str> {
 /// What the workers share.
 impl<'a> Shared<'a> {
     fn new(plan: &'a VerifyPlan, start: Instant, progress: Option<&'a (dyn Fn(Progress) + Sync)>) -> Shared<'a> {
-        Shared::with(plan, start, progress, Mutex::new(super::worker::State::new(Exploration::new(plan.options))))
+        Shared::with(plan, start, progress, Mutex::new(super::worker::VerifyState::new(Exploration::new(plan.options))))
     }
 
     fn take_first(&mut self, first: &crate::watch::SteeredRun) {

@@ -50,12 +50,12 @@ fn places(events: &[Event], stale: &StaleAccess) -> (u64, u64) {
 }
 
 /// What the judge has to know besides the run's steps.
-struct Known<'a> {
+struct RunKnowledge<'a> {
     rounds: &'a KnownRounds,
     events: &'a [Event],
 }
 
-impl Knowledge for Known<'_> {
+impl Knowledge for RunKnowledge<'_> {
     fn goes_round(&self, event: &Event, value: u64) -> bool {
         self.rounds.goes_round(event, value)
     }
@@ -69,7 +69,7 @@ impl Knowledge for Known<'_> {
 /// The stale accesses of a run whose places are not known, one for each; and whether there were accesses of different
 /// sizes that overlap.
 pub fn find(events: &[Event], rounds: &KnownRounds, known: &StalePlaces) -> (Vec<StaleAccess>, bool) {
-    let judgement = judge(events, &Known { rounds, events });
+    let judgement = judge(events, &RunKnowledge { rounds, events });
     let mut found: Vec<StaleAccess> = Vec::new();
     for stale in judgement.stale {
         let key = places(events, &stale);

@@ -6,7 +6,7 @@ use super::stale::{self, KnownRounds, StalePlaces};
 use crate::watch::{FreshReason, NotWatched, SteeredProgram, SteeredRun, Streams};
 use ravelin_findings::events::{Event, flags};
 use ravelin_findings::steering::SteeredEnd;
-use ravelin_verify::exploration::{Outcome, Task};
+use ravelin_verify::exploration::{Outcome, Task, shorten};
 use ravelin_verify::{Exploration, Script};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,14 +18,14 @@ pub struct Shared<'a> {
     plan: &'a VerifyPlan,
     start: Instant,
     progress: Option<&'a (dyn Fn(Progress) + Sync)>,
-    pub state: Mutex<State>,
+    pub state: Mutex<VerifyState>,
     /// A task may be there.
     changed: Condvar,
     pub stop: AtomicBool,
 }
 
 /// What is known so far.
-pub struct State {
+pub struct VerifyState {
     pub exploration: Exploration,
     pub problems: Problems,
     /// Limits that were met.
@@ -43,9 +43,9 @@ pub struct State {
     last_shown: Option<Instant>,
 }
 
-impl State {
-    pub fn new(exploration: Exploration) -> State {
-        State {
+impl VerifyState {
+    pub fn new(exploration: Exploration) -> VerifyState {
+        VerifyState {
             exploration,
             problems: Problems::default(),
             limits: Vec::new(),
@@ -83,12 +83,12 @@ impl<'a> Shared<'a> {
         plan: &'a VerifyPlan,
         start: Instant,
         progress: Option<&'a (dyn Fn(Progress) + Sync)>,
-        state: Mutex<State>,
+        state: Mutex<VerifyState>,
     ) -> Shared<'a> {
         Shared { plan, start, progress, state, changed: Condvar::new(), stop: AtomicBool::new(false) }
     }
 
-    pub fn lock(&self) -> MutexGuard<'_, State> {
+    pub fn lock(&self) -> MutexGuard<'_, VerifyState> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
@@ -131,7 +131,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    fn show(&self, state: &mut State) {
+    fn show(&self, state: &mut VerifyState) {
         const OFTEN: Duration = Duration::from_millis(100);
         if let Some(progress) = self.progress
             && state.last_shown.is_none_or(|last| last.elapsed() >= OFTEN)
@@ -214,7 +214,7 @@ impl<'a> Worker<'a> {
     /// Makes the run again with as few preemptions as possible, and keeps the one or the other.
     fn keep(&mut self, shared: &Shared, events: &[Event], problem: ProblemRun) {
         let wanted = problems_of(&problem.watched, true);
-        let short = script_of(events);
+        let short = shorten(events);
         let mut kept = problem;
         if short != kept.script
             && let Ok(Some(again)) = self.program.run(&short, None)
@@ -262,7 +262,7 @@ impl<'a> Worker<'a> {
         events: &[Event],
         found: &ravelin_verify::judge::StaleAccess,
     ) -> Result<Option<ProblemRun>, NotWatched> {
-        let script = script_of(&stale::until(events, found));
+        let script = shorten(&stale::until(events, found));
         let mut program = start(self.plan, self.processor, true)?;
         let Some(again) = program.run(&script, None)? else { return Ok(None) };
         let mut watched = again.watched;
@@ -297,7 +297,7 @@ fn is_only_failed(watched: &crate::watch::WatchedRun) -> bool {
     watched.processes.iter().all(|process| process.stuck.is_none() && process.crash.is_none())
 }
 
-fn note(state: &mut State, words: String) {
+fn note(state: &mut VerifyState, words: String) {
     if !state.notes.contains(&words) {
         state.notes.push(words);
     }

@@ -5,22 +5,22 @@
 //! conflicts with it. Only the steps of the script are counted: after them a thread keeps the turn as long as it can run.
 
 use super::Exploration;
-use super::step::Step;
+use super::step::PlannedStep;
 use super::trace::Trace;
 use ravelin_findings::events::Event;
 
 impl Exploration {
     /// Whether the first `depth` events of a run, and then `steps`, have no more preemptions than allowed.
-    pub(super) fn is_within_bound(&self, trace: &Trace, depth: usize, steps: &[Step]) -> bool {
+    pub(super) fn is_within_bound(&self, trace: &Trace, depth: usize, steps: &[PlannedStep]) -> bool {
         let Some(most) = self.options.preemptions else { return true };
-        let beginning = trace.events()[..depth].iter().map(Step::of);
-        let schedule: Vec<Step> = beginning.chain(steps.iter().copied()).collect();
+        let beginning = trace.events()[..depth].iter().map(PlannedStep::of);
+        let schedule: Vec<PlannedStep> = beginning.chain(steps.iter().copied()).collect();
         preemptions(&schedule, trace.events()) <= most
     }
 }
 
 /// Counts preemptions in a schedule of a run with these events.
-fn preemptions(schedule: &[Step], events: &[Event]) -> u32 {
+fn preemptions(schedule: &[PlannedStep], events: &[Event]) -> u32 {
     let mut count = 0;
     for (at, pair) in schedule.windows(2).enumerate() {
         let thread = pair[0].thread;
@@ -31,7 +31,7 @@ fn preemptions(schedule: &[Step], events: &[Event]) -> u32 {
         let Some(next) = events.iter().filter(|event| event.thread == thread).nth(made) else { continue };
         let until = schedule[at + 1..].iter().position(|step| step.thread == thread);
         let between = until.map(|until| &schedule[at + 1..at + 1 + until]);
-        let free = |between: &[Step]| !between.iter().any(|step| step.operation.conflicts(&next.operation));
+        let free = |between: &[PlannedStep]| !between.iter().any(|step| step.operation.conflicts(&next.operation));
         if !next.blocks() || between.is_some_and(free) {
             count += 1;
         }

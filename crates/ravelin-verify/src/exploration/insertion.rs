@@ -5,12 +5,11 @@
 //! inserted to the right: it follows the first branch that is a weak initial of it, then the first such branch of the node
 //! where that leads, and so on, and becomes a branch where there is none. At the end of a plan nothing is to be done.
 
-use super::races::{Candidate, Races};
-use super::step::{Relation, Step, relation};
+use super::races::{Candidate, Races, guess};
+use super::step::{PlannedStep, Relation, covers, relation};
 use super::trace::Trace;
-use super::tree::{Branch, NO_NODE, NodeId, Plan, State};
-use super::{Exploration, Reduction, ended_early};
-use crate::Run;
+use super::tree::{Branch, BranchState, NO_NODE, NodeId, Plan};
+use super::{Exploration, Reduction};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
@@ -23,12 +22,18 @@ pub(super) struct Path<'a> {
 }
 
 impl Exploration {
-    /// Adds what a run leads to.
-    pub(super) fn extend(&mut self, mut path: Path<'_>, run: &Run) {
-        let ended = ended_early(path.trace, run);
+    /// Adds what a run leads to. If it stopped halfway, it is to be continued.
+    pub(super) fn extend(&mut self, mut path: Path<'_>, is_halfway: bool) {
         match self.options.reduction {
             Reduction::Off | Reduction::Sleep => self.try_all_threads(&mut path),
-            Reduction::Source | Reduction::Optimal => self.reverse_races(&mut path, ended),
+            Reduction::Source | Reduction::Optimal => self.reverse_races(&mut path),
+        }
+        if is_halfway {
+            let trace = path.trace;
+            let (node, _) = self.node_at(&mut path, trace.len());
+            for event in &trace.events()[trace.len()..] {
+                self.insert(node, 0, Plan { steps: vec![guess(event)], ..Plan::default() });
+            }
         }
         // From below to above, so that what a node says about its children holds.
         for &(node, _) in path.nodes.iter().rev() {
@@ -41,8 +46,13 @@ impl Exploration {
         while path.nodes.len() <= depth {
             let (parent, own) = path.nodes.last().copied().unwrap_or((NO_NODE, 0));
             let at = path.nodes.len();
-            let steps: Box<[Step]> = (at..path.end.max(at + 1)).map(|at| path.trace.step(at)).collect();
-            let branch = Branch { step: steps[0], open: false, state: State::Done(steps) };
+            if at == path.trace.len() {
+                let node = self.tree.add(parent, own, Vec::new());
+                path.nodes.push((node, 0));
+                continue;
+            }
+            let steps: Box<[PlannedStep]> = (at..path.end.max(at + 1)).map(|at| path.trace.step(at)).collect();
+            let branch = Branch { step: steps[0], open: false, state: BranchState::Done(steps) };
             let node = self.tree.add(parent, own, vec![branch]);
             path.nodes.push((node, 0));
         }
@@ -74,9 +84,9 @@ impl Exploration {
         }
     }
 
-    fn reverse_races(&mut self, path: &mut Path<'_>, ended: bool) {
+    fn reverse_races(&mut self, path: &mut Path<'_>) {
         let mut races = std::mem::take(&mut self.races);
-        races.find(path.trace, &self.waiting, ended);
+        races.find(path.trace, &self.waiting);
         for race in &races.races {
             let candidates = &races.candidates[race.candidates.clone()];
             for (number, candidate) in candidates.iter().enumerate() {
@@ -106,7 +116,7 @@ impl Exploration {
         {
             return false;
         }
-        let steps: Vec<Step> = steps.collect();
+        let steps: Vec<PlannedStep> = steps.collect();
         if !self.is_within_bound(trace, candidate.at, &steps) {
             self.cut = true;
             return false;
@@ -131,14 +141,14 @@ impl Exploration {
     fn reverse_by_one_step(&mut self, path: &mut Path<'_>, races: &Races, later: usize, candidate: &Candidate) {
         let trace = path.trace;
         let kept = races.kept(trace, candidate).take_while(|&at| at < later);
-        let steps: Vec<Step> = kept.map(|at| trace.step(at)).chain([candidate.step]).collect();
+        let steps: Vec<PlannedStep> = kept.map(|at| trace.step(at)).chain([candidate.step]).collect();
         let (id, own) = self.node_at(path, candidate.at);
         let node = self.tree.node(id);
         let others = node.branches.iter().enumerate().filter(|(number, _)| *number != own);
         let mut others = node.sleep.iter().chain(others.map(|(_, branch)| &branch.step));
-        let covers = |step: &Step| matches!(relation(step, steps.iter().copied()), Relation::Initial(_));
+        let is_initial = |step: &PlannedStep| matches!(relation(step, steps.iter().copied()), Relation::Initial(_));
         let certain = candidate.certain || steps.len() > 1;
-        if others.any(covers) || (!certain && node.impossible.contains(&fingerprint(&steps[..1]))) {
+        if others.any(is_initial) || (!certain && node.impossible.contains(&fingerprint(&steps[..1]))) {
             return;
         }
         if !self.is_within_bound(trace, candidate.at, &steps[..1]) {
@@ -149,11 +159,16 @@ impl Exploration {
     }
 
     /// Whether something asleep at a node, or a branch to the left of the run's own, is a weak initial of a sequence.
-    pub(super) fn is_covered(&self, node: NodeId, own: usize, steps: impl Iterator<Item = Step> + Clone) -> bool {
+    pub(super) fn is_covered(
+        &self,
+        node: NodeId,
+        own: usize,
+        steps: impl Iterator<Item = PlannedStep> + Clone,
+    ) -> bool {
         let node = self.tree.node(node);
-        let left = node.branches[..own].iter().map(|branch| &branch.step);
+        let left = node.branches.iter().take(own).map(|branch| &branch.step);
         let mut others = node.sleep.iter().chain(left);
-        others.any(|step| !matches!(relation(step, steps.clone()), Relation::Woken(_)))
+        others.any(|step| covers(step, steps.clone()))
     }
 
     /// Inserts a plan below a node, at the branch with this number and those to its right. Gives back whether it is new.
@@ -169,17 +184,20 @@ impl Exploration {
                 continue;
             }
             let steps = match &branch.state {
-                State::Inner(child) => {
+                BranchState::Inner(child) => {
                     (node, number) = (*child, 0);
                     continue;
                 }
-                State::ToDo(plan) | State::Claimed(_, plan) => &plan.steps[..],
-                State::Done(steps) => steps,
-                State::Finished(_) => &[],
+                BranchState::ToDo(plan) | BranchState::Claimed(_, plan) => &plan.steps[..],
+                BranchState::Done(steps) => steps,
+                BranchState::Finished(_) => &[],
             };
             let Some(left) = (1..steps.len()).find(|&at| !follow(&mut plan.steps, &steps[at])) else { return false };
             node = self.tree.split(node, number - 1, left);
             break;
+        }
+        if plan.steps.is_empty() {
+            return false;
         }
         let impossible = &self.tree.node(node).impossible;
         if !plan.certain && !impossible.is_empty() && impossible.contains(&fingerprint(&plan.steps)) {
@@ -191,9 +209,10 @@ impl Exploration {
 }
 
 /// Whether a step is a weak initial of a sequence. If so it is removed from the sequence.
-fn follow(sequence: &mut Vec<Step>, step: &Step) -> bool {
+fn follow(sequence: &mut Vec<PlannedStep>, step: &PlannedStep) -> bool {
     match relation(step, sequence.iter().copied()) {
         Relation::Woken(_) => return false,
+        Relation::Independent if step.ends => return false,
         Relation::Independent => {}
         Relation::Initial(at) => {
             sequence.remove(at);
@@ -203,13 +222,13 @@ fn follow(sequence: &mut Vec<Step>, step: &Step) -> bool {
 }
 
 /// What is known about a candidate.
-fn plan_of(candidate: &Candidate, steps: Vec<Step>) -> Plan {
-    let &Candidate { certain, beyond, reading, .. } = candidate;
-    Plan { steps, certain, beyond, reading, ..Plan::default() }
+fn plan_of(candidate: &Candidate, steps: Vec<PlannedStep>) -> Plan {
+    let &Candidate { certain, reading, .. } = candidate;
+    Plan { steps, certain, reading, ..Plan::default() }
 }
 
 /// A hash of the steps in their order.
-pub(super) fn fingerprint(steps: &[Step]) -> u64 {
+pub(super) fn fingerprint(steps: &[PlannedStep]) -> u64 {
     let mut hasher = FxHasher::default();
     for step in steps {
         (step.thread, step.times_out, step.operation).hash(&mut hasher);

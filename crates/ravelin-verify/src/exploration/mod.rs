@@ -24,24 +24,29 @@
 //! branches that are not finished.
 
 mod bound;
+mod estimate;
+mod following;
+mod halfway;
 mod insertion;
 mod races;
+mod saved;
+mod shorten;
 mod step;
 mod trace;
 mod tree;
 mod unreduced;
 mod waiting;
 
-pub use step::Step;
+pub use shorten::{changes, shorten};
 
 use crate::{Run, Script};
+use following::{Following, follow};
 use insertion::Path;
 use races::Races;
-use ravelin_findings::events::{Act, flags};
 use ravelin_findings::steering::SteeredEnd;
-use step::wake;
+use step::{PlannedStep, wake};
 use trace::Trace;
-use tree::{NO_NODE, NodeId, Plan, State, Tree};
+use tree::{BranchState, NO_NODE, NodeId, Plan, Tree};
 use waiting::Waiting;
 
 /// Which runs are left out because others are equivalent.
@@ -90,7 +95,7 @@ pub enum Outcome {
 
 /// How far an exploration is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Statistics {
+pub struct ExplorationProgress {
     /// All runs that were made.
     pub runs: u64,
     /// Runs among them whose trace another run has, or that were blocked.
@@ -101,7 +106,7 @@ pub struct Statistics {
     pub depth: usize,
     /// Nodes on paths that are not finished.
     pub nodes: usize,
-    /// An estimate of [`Statistics::runs`] at the end.
+    /// An estimate of [`ExplorationProgress::runs`] at the end.
     pub estimated_runs: f64,
 }
 
@@ -115,7 +120,7 @@ pub struct Exploration {
     waiting: Waiting,
     trace: Trace,
     races: Races,
-    statistics: Statistics,
+    statistics: ExplorationProgress,
     cut: bool,
 }
 
@@ -136,7 +141,7 @@ impl Exploration {
             waiting: Waiting::default(),
             trace: Trace::default(),
             races: Races::default(),
-            statistics: Statistics::default(),
+            statistics: ExplorationProgress::default(),
             cut: false,
         }
     }
@@ -157,7 +162,7 @@ impl Exploration {
         let depth = self.tree.node(node).depth as usize;
         let mut sleep = self.asleep(node, branch);
         steps[depth..].iter().for_each(|step| wake(&mut sleep, step));
-        let choices = steps.iter().map(Step::choice).collect();
+        let choices = steps.iter().map(PlannedStep::choice).collect();
         let mut sleepers: Vec<u32> = sleep.iter().map(|sleeper| sleeper.thread).collect();
         sleepers.sort_unstable();
         sleepers.dedup();
@@ -173,7 +178,8 @@ impl Exploration {
         self.cut |= matches!(run.end, Some(SteeredEnd::Full | SteeredEnd::Unrolled));
         self.waiting.learn(run);
         let mut trace = std::mem::take(&mut self.trace);
-        trace.read(run);
+        let standing = halfway::standing(run);
+        trace.read(standing.as_ref().unwrap_or(run));
         self.statistics.depth = self.statistics.depth.max(trace.len());
         let outcome = self.take(task.id, &mut trace, run);
         self.trace = trace;
@@ -197,22 +203,32 @@ impl Exploration {
         !self.cut
     }
 
-    pub fn statistics(&self) -> Statistics {
-        Statistics { nodes: self.tree.len(), ..self.statistics }
+    pub fn statistics(&self) -> ExplorationProgress {
+        let ExplorationProgress { runs, redundant, impossible, .. } = self.statistics;
+        let below = estimate::runs_below_root(&self.tree) + (redundant + impossible) as f64;
+        ExplorationProgress { nodes: self.tree.len(), estimated_runs: below.max(runs as f64), ..self.statistics }
     }
 
     fn take(&mut self, task: u64, trace: &mut Trace, run: &Run) -> Outcome {
         if self.tree.in_flight.get(&task) == Some(&NO_NODE) {
             self.tree.in_flight.remove(&task);
             self.first = First::Done;
-            self.extend(Path { trace, nodes: Vec::new(), end: 0 }, run);
+            self.extend(Path { trace, nodes: Vec::new(), end: 0 }, false);
+            self.tree.collapse();
             return Outcome::New;
         }
         let Some((node, branch)) = self.tree.claimed(task) else { return Outcome::Unknown };
         let expected = self.steps_of(node, branch);
         let depth = self.tree.node(node).depth as usize;
+        let (mut run, mut is_halfway) = (run, false);
+        let stopped;
         match follow(&expected, trace, run) {
             Following::Yes => {}
+            Following::Halfway(halfway) => {
+                stopped = halfway;
+                run = &stopped;
+                is_halfway = true;
+            }
             Following::Impossible(at) => {
                 self.give_up(node, branch, at.saturating_sub(depth), run);
                 return Outcome::Impossible;
@@ -220,13 +236,13 @@ impl Exploration {
             Following::Diverged(at) => {
                 self.tree.in_flight.remove(&task);
                 let step = self.tree.node(node).branches[branch].step;
-                self.tree.node_mut(node).branches[branch].state = State::Done([step].into());
+                self.tree.node_mut(node).branches[branch].state = BranchState::Done([step].into());
                 self.tree.refresh(node);
                 self.tree.collapse();
                 return Outcome::Diverged { at };
             }
         }
-        let steps: Vec<Step> = (depth..expected.len()).map(|at| trace.step(at)).collect();
+        let steps: Vec<PlannedStep> = (depth..expected.len()).map(|at| trace.step(at)).collect();
         if self.belongs_left(node, branch, &steps) {
             self.tree.in_flight.remove(&task);
             self.move_left(node, branch, &steps);
@@ -237,15 +253,23 @@ impl Exploration {
         let Some((node, branch)) = self.tree.claimed(task) else { return Outcome::Unknown };
         self.tree.in_flight.remove(&task);
         let steps = steps[self.tree.node(node).depth as usize - depth..].into();
-        self.tree.node_mut(node).branches[branch].state = State::Done(steps);
-        self.extend(Path { trace, nodes: self.tree.path(node, branch), end: expected.len() }, run);
+        self.tree.node_mut(node).branches[branch].state = BranchState::Done(steps);
+        let only_ending = self.asleep(node, branch).iter().all(|sleeper| sleeper.ends);
+        let path = Path { trace, nodes: self.tree.path(node, branch), end: expected.len() };
+        self.extend(path, is_halfway);
         self.tree.refresh(node);
         self.tree.collapse();
-        if run.end == Some(SteeredEnd::Asleep) { Outcome::Redundant } else { Outcome::New }
+        match run.end {
+            _ if is_halfway => Outcome::Impossible,
+            // Without what ended the process.
+            Some(SteeredEnd::Asleep) if only_ending => Outcome::New,
+            Some(SteeredEnd::Asleep) => Outcome::Redundant,
+            _ => Outcome::New,
+        }
     }
 
     /// What is asleep at the beginning of a branch.
-    fn asleep(&self, node: NodeId, branch: usize) -> Vec<Step> {
+    fn asleep(&self, node: NodeId, branch: usize) -> Vec<PlannedStep> {
         match self.options.reduction {
             Reduction::Off => Vec::new(),
             _ => self.tree.asleep(node, branch),
@@ -253,20 +277,19 @@ impl Exploration {
     }
 
     /// The steps from the root to a leaf.
-    fn steps_of(&self, node: NodeId, branch: usize) -> Vec<Step> {
+    fn steps_of(&self, node: NodeId, branch: usize) -> Vec<PlannedStep> {
         let path = self.tree.path(node, branch);
         let inner = path[..path.len() - 1].iter().map(|&(node, branch)| self.tree.node(node).branches[branch].step);
         let plan = match &self.tree.node(node).branches[branch].state {
-            State::Claimed(_, plan) => &plan.steps[..],
+            BranchState::Claimed(_, plan) => &plan.steps[..],
             _ => &[],
         };
         inner.chain(plan.iter().copied()).collect()
     }
 
     /// Whether something is asleep after these steps of a plan, so that its trace belongs to a branch to the left.
-    fn belongs_left(&self, node: NodeId, branch: usize, steps: &[Step]) -> bool {
-        let beyond = matches!(&self.tree.node(node).branches[branch].state, State::Claimed(_, plan) if plan.beyond);
-        if self.options.reduction != Reduction::Optimal || beyond {
+    fn belongs_left(&self, node: NodeId, branch: usize, steps: &[PlannedStep]) -> bool {
+        if self.options.reduction != Reduction::Optimal {
             return false;
         }
         let mut sleep = self.tree.asleep(node, branch);
@@ -275,12 +298,12 @@ impl Exploration {
             wake(&mut sleep, step);
             asleep
         });
-        covered || !sleep.is_empty()
+        covered || sleep.iter().any(|sleeper| !sleeper.ends)
     }
 
     /// A plan is certain now, and has made these steps; if there are none, its branch is removed. If it was open, what is
     /// to its right waited for that and is inserted again.
-    fn settle(&mut self, node: NodeId, branch: usize, steps: &[Step]) {
+    fn settle(&mut self, node: NodeId, branch: usize, steps: &[PlannedStep]) {
         let optimal = self.options.reduction == Reduction::Optimal;
         let branches = &mut self.tree.node_mut(node).branches;
         let was_open = std::mem::take(&mut branches[branch].open);
@@ -288,7 +311,7 @@ impl Exploration {
         match steps.first() {
             Some(&step) => {
                 branches[branch].step = step;
-                if let State::Claimed(_, plan) = &mut branches[branch].state {
+                if let BranchState::Claimed(_, plan) = &mut branches[branch].state {
                     plan.steps = steps.to_vec();
                 }
             }
@@ -297,7 +320,7 @@ impl Exploration {
             }
         }
         for right in right {
-            if let State::ToDo(plan) = right.state {
+            if let BranchState::ToDo(plan) = right.state {
                 self.insert(node, branch, *plan);
             }
         }
@@ -305,15 +328,15 @@ impl Exploration {
 
     /// Removes a branch whose last step conflicts with less than was assumed: its trace belongs to a branch to the left.
     /// What it should lead to is inserted there.
-    fn move_left(&mut self, node: NodeId, branch: usize, steps: &[Step]) {
+    fn move_left(&mut self, node: NodeId, branch: usize, steps: &[PlannedStep]) {
         let path = self.tree.path(node, branch);
-        let finished = State::Finished(0);
+        let finished = BranchState::Finished(0);
         let state = std::mem::replace(&mut self.tree.node_mut(node).branches[branch].state, finished);
-        let State::Claimed(_, plan) = state else { return };
+        let BranchState::Claimed(_, plan) = state else { return };
         let (depth, own) = plan.origin;
         let inner = path[..path.len() - 1].iter().skip(depth as usize);
         let inner = inner.map(|&(node, branch)| self.tree.node(node).branches[branch].step);
-        let steps: Vec<Step> = inner.chain(steps.iter().copied()).collect();
+        let steps: Vec<PlannedStep> = inner.chain(steps.iter().copied()).collect();
         self.settle(node, branch, &[]);
         if let Some(&(origin, _)) = path.get(depth as usize)
             && !self.is_covered(origin, own as usize, steps.iter().copied())
@@ -330,9 +353,9 @@ impl Exploration {
     fn give_up(&mut self, node: NodeId, branch: usize, at: usize, run: &Run) {
         let path = self.tree.path(node, branch);
         let step = self.tree.node(node).branches[branch].step;
-        let nothing = State::Done([step].into());
+        let nothing = BranchState::Done([step].into());
         let state = std::mem::replace(&mut self.tree.node_mut(node).branches[branch].state, nothing);
-        let State::Claimed(task, plan) = state else { return };
+        let BranchState::Claimed(task, plan) = state else { return };
         self.tree.in_flight.remove(&task);
         // Only a plan that is not certain was kept apart from the branches to its right.
         self.cut |= plan.certain;
@@ -357,39 +380,4 @@ impl Exploration {
         self.tree.refresh(node);
         self.tree.collapse();
     }
-}
-
-enum Following {
-    Yes,
-    /// The step with this number could not happen.
-    Impossible(usize),
-    Diverged(usize),
-}
-
-/// Whether a run did what was expected. Where it did so in another order, because a round of a waiting loop was begun
-/// too early, the trace is reordered.
-fn follow(expected: &[Step], trace: &mut Trace, run: &Run) -> Following {
-    let differs = |at: &usize| *at >= trace.len() || !expected[*at].is(trace.event(*at));
-    let Some(at) = (0..expected.len()).find(differs) else { return Following::Yes };
-    let not_enabled = run.end == Some(SteeredEnd::NotEnabled) && trace.len() == at;
-    let went_round = run.events.iter().any(|event| event.thread == expected[at].thread && event.is(flags::ROUND));
-    if not_enabled && (at + 1 == expected.len() || went_round) {
-        return Following::Impossible(at);
-    }
-    if !went_round {
-        return Following::Diverged(at);
-    }
-    match trace.beginning_with(expected) {
-        Some(events) => {
-            trace.read(&Run { events, ..run.clone() });
-            Following::Yes
-        }
-        None => Following::Impossible(at),
-    }
-}
-
-/// Whether the last event of a run ended the process while threads could still run.
-fn ended_early(trace: &Trace, run: &Run) -> bool {
-    let exits = || trace.len() > 0 && trace.event(trace.len() - 1).operation.act == Act::Exit;
-    run.end.is_none() && (run.ended_early || exits())
 }

@@ -15,7 +15,7 @@
 //! What threads would have done next at the end of a run takes part, too. Otherwise a deadlock, or a run that fails
 //! early, would hide other runs.
 
-use super::step::Step;
+use super::step::PlannedStep;
 use super::trace::Trace;
 use super::waiting::{Fate, Reading, Waiting, reading};
 use ravelin_findings::events::{Act, Event, RangeEffect, flags};
@@ -28,13 +28,11 @@ pub struct Candidate {
     /// The earliest event that is excluded: the new run branches off before it.
     pub at: usize,
     /// What the thread of the later event does then.
-    pub step: Step,
+    pub step: PlannedStep,
     /// Whether it can happen. If not, the next candidate of the race is tried.
     pub certain: bool,
     /// What it would read, if it is not known whether it passes.
     pub reading: Option<Reading>,
-    /// It does not conflict with what is excluded, but the process ended there.
-    pub beyond: bool,
 }
 
 /// An event and how it can happen earlier.
@@ -50,17 +48,14 @@ pub struct Races {
     pub races: Vec<Race>,
     pub candidates: Vec<Candidate>,
     excluded: Vec<u32>,
-    /// The event with which the process ended.
-    ending: Option<usize>,
 }
 
 impl Races {
-    /// Finds the races of a run. `ended`: its last event ended the process.
-    pub fn find(&mut self, trace: &Trace, waiting: &Waiting, ended: bool) {
+    /// Finds the races of a run.
+    pub fn find(&mut self, trace: &Trace, waiting: &Waiting) {
         self.races.clear();
         self.candidates.clear();
         self.excluded.clear();
-        self.ending = trace.len().checked_sub(1).filter(|_| ended);
         let mut handled = None;
         for &(earlier, later) in trace.conflicts() {
             let (earlier, later) = (earlier as usize, later as usize);
@@ -71,7 +66,7 @@ impl Races {
                         self.lock(trace, later);
                     }
                 }
-                Act::Take if event.blocks() && !event.is(flags::TIMED_OUT) => {
+                Act::Take if event.blocks() => {
                     if handled.replace(later) != Some(later) {
                         self.take(trace, later);
                     }
@@ -84,7 +79,7 @@ impl Races {
                 _ => self.push(later, |races| races.candidate(trace, &[earlier], guess(event))),
             }
         }
-        if let Some(last) = self.ending {
+        if let Some(last) = trace.ending() {
             self.continue_beyond(trace, last);
         }
     }
@@ -92,7 +87,7 @@ impl Races {
     /// The events after the branch that still come first, in their order.
     pub fn kept<'a>(&'a self, trace: &'a Trace, candidate: &Candidate) -> impl Iterator<Item = usize> + Clone + 'a {
         let excluded = &self.excluded[candidate.excluded.clone()];
-        let ending = self.ending;
+        let ending = trace.ending();
         (candidate.at + 1..trace.len()).filter(move |&at| {
             Some(at) != ending && !excluded.iter().any(|&earlier| trace.is_after(at, earlier as usize))
         })
@@ -107,13 +102,13 @@ impl Races {
     }
 
     /// Adds a candidate, which is certain.
-    fn candidate(&mut self, trace: &Trace, excluded: &[usize], step: Step) {
+    fn candidate(&mut self, trace: &Trace, excluded: &[usize], step: PlannedStep) {
         debug_assert!(excluded.iter().all(|&earlier| earlier < trace.len()));
         let first = self.excluded.len();
         self.excluded.extend(excluded.iter().map(|&earlier| earlier as u32));
         let at = excluded.iter().copied().min().unwrap_or(0);
         let excluded = first..self.excluded.len();
-        self.candidates.push(Candidate { excluded, at, step, certain: true, reading: None, beyond: false });
+        self.candidates.push(Candidate { excluded, at, step, certain: true, reading: None });
     }
 
     /// Says that the latest candidate may be impossible.
@@ -130,7 +125,7 @@ impl Races {
         let reads = trace.event(earlier).operation.act.effect() == RangeEffect::Reads;
         if reads && later < trace.len() {
             // It reads the same value.
-            return self.push(later, |races| races.candidate(trace, &[earlier], Step::of(&event)));
+            return self.push(later, |races| races.candidate(trace, &[earlier], PlannedStep::of(&event)));
         }
         self.push(later, |races| {
             if reads {
@@ -163,26 +158,25 @@ impl Races {
         });
     }
 
-    /// Reversals of a take: with any event on the object, one after the other.
+    /// Reversals of a take: with any event on the object, one after the other. If it has a time limit, the time may also
+    /// be over there.
     fn take(&mut self, trace: &Trace, later: usize) {
         let event = trace.event(later);
-        let others = |act: fn(Act) -> bool| {
-            trace.on_same_object(later).filter(move |&other| {
-                let other = trace.event(other);
-                other.thread != event.thread && other.operation.conflicts(&event.operation) && act(other.operation.act)
-            })
-        };
-        self.push(later, |races| {
-            for other in others(|_| true).take_while(|&other| !trace.is_needed(later, other)) {
-                races.candidate(trace, &[other], Step::of(event));
-                races.is_uncertain(None);
+        let step = PlannedStep::of(event);
+        for times_out in [false, true] {
+            if times_out && !event.is(flags::TIMED) {
+                break;
             }
-        });
-        if event.is(flags::TIMED)
-            && let Some(give) = others(|act| act == Act::Give).next().filter(|&give| !trace.is_needed(later, give))
-        {
-            let step = Step { times_out: true, ..Step::of(event) };
-            self.push(later, |races| races.candidate(trace, &[give], step));
+            self.push(later, |races| {
+                let others = trace.on_same_object(later).filter(|&other| {
+                    let other = trace.event(other);
+                    other.thread != event.thread && other.operation.conflicts(&event.operation)
+                });
+                for other in others.take_while(|&other| !trace.is_needed(later, other)) {
+                    races.candidate(trace, &[other], PlannedStep { times_out, ..step });
+                    races.is_uncertain(None);
+                }
+            });
         }
     }
 
@@ -210,7 +204,7 @@ impl Races {
             }
             chosen.push(other);
             if let Some(excluded) = sections_to_exclude(trace, &window, other, later) {
-                self.push(later, |races| races.candidate(trace, &excluded, Step::of(event)));
+                self.push(later, |races| races.candidate(trace, &excluded, PlannedStep::of(event)));
             }
         }
     }
@@ -230,7 +224,6 @@ impl Races {
                 races.candidate(trace, &[last], guess(event));
                 if let Some(candidate) = races.candidates.last_mut() {
                     candidate.certain = !event.blocks() && event.state == 0;
-                    candidate.beyond = true;
                 }
             });
         }
@@ -290,8 +283,8 @@ fn value_before(trace: &Trace, write: usize, reader: &Event) -> Option<u64> {
 }
 
 /// What a load or compare-exchange does when it reads `value`. `done`: it has happened with another value.
-fn predict(event: &Event, value: Option<u64>, done: bool) -> Step {
-    let step = Step::of(event);
+fn predict(event: &Event, value: Option<u64>, done: bool) -> PlannedStep {
+    let step = PlannedStep::of(event);
     if !event.is(flags::COMPARES) {
         return step;
     }
@@ -304,12 +297,12 @@ fn predict(event: &Event, value: Option<u64>, done: bool) -> Step {
         Some(value) if done && value != expected => Act::Load,
         _ => Act::Update,
     };
-    Step { exact: done && value.is_some(), operation, ..step }
+    PlannedStep { exact: done && value.is_some(), operation, ..step }
 }
 
 /// The step of an event at another place.
-pub fn guess(event: &Event) -> Step {
-    let step = Step::of(event);
+pub fn guess(event: &Event) -> PlannedStep {
+    let step = PlannedStep::of(event);
     let act = match event.operation.act {
         Act::Load | Act::Update if event.is(flags::COMPARES) => Act::Update,
         Act::LockFails => Act::Lock,
@@ -318,5 +311,5 @@ pub fn guess(event: &Event) -> Step {
     };
     let mut operation = step.operation;
     operation.act = act;
-    Step { exact: false, operation, ..step }
+    PlannedStep { exact: false, operation, ..step }
 }

@@ -1,28 +1,30 @@
 //! Steps of scripts, and whether one covers a sequence of others.
 //!
-//! A [`Step`] is a choice together with the operation that the thread makes by it. The operation is known because a run
+//! A [`PlannedStep`] is a choice together with the operation that the thread makes by it. The operation is known because a run
 //! has made it, or would have made it next. Only a compare-exchange and an attempt to lock depend on where they happen:
-//! such a step may not be [exact](Step::exact), and then its operation is the one with more conflicts.
+//! such a step may not be [exact](PlannedStep::exact), and then its operation is the one with more conflicts.
 
 use crate::Choice;
 use ravelin_findings::events::{Act, Event, Operation, flags};
 
 /// One choice and its operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct PlannedStep {
     pub thread: u32,
     /// The thread's wait ends because its time is over.
     pub times_out: bool,
     /// Whether the operation is certain.
     pub exact: bool,
+    /// The process ended with it. It stays asleep, so that others continue without it; but it covers nothing.
+    pub ends: bool,
     pub operation: Operation,
 }
 
-impl Step {
+impl PlannedStep {
     /// The step that a run made.
-    pub fn of(event: &Event) -> Step {
+    pub fn of(event: &Event) -> PlannedStep {
         let times_out = event.is(flags::TIMED_OUT);
-        Step { thread: event.thread, times_out, exact: true, operation: event.operation }
+        PlannedStep { thread: event.thread, times_out, exact: true, ends: false, operation: event.operation }
     }
 
     pub fn choice(&self) -> Choice {
@@ -30,7 +32,7 @@ impl Step {
     }
 
     /// Whether the order of two steps can matter.
-    pub fn depends(&self, other: &Step) -> bool {
+    pub fn depends(&self, other: &PlannedStep) -> bool {
         self.thread == other.thread || self.operation.conflicts(&other.operation)
     }
 
@@ -64,7 +66,7 @@ pub enum Relation {
 }
 
 /// How `step` stands to `sequence`.
-pub fn relation(step: &Step, sequence: impl Iterator<Item = Step>) -> Relation {
+pub fn relation(step: &PlannedStep, sequence: impl Iterator<Item = PlannedStep>) -> Relation {
     for (position, other) in sequence.enumerate() {
         if other.thread == step.thread && other.times_out == step.times_out {
             return Relation::Initial(position);
@@ -76,7 +78,16 @@ pub fn relation(step: &Step, sequence: impl Iterator<Item = Step>) -> Relation {
     Relation::Independent
 }
 
+/// Whether a step is a weak initial of a sequence, so that what begins with the step contains it.
+pub fn covers(step: &PlannedStep, sequence: impl Iterator<Item = PlannedStep>) -> bool {
+    match relation(step, sequence) {
+        Relation::Initial(_) => true,
+        Relation::Independent => !step.ends,
+        Relation::Woken(_) => false,
+    }
+}
+
 /// Removes from `sleep` what a step wakes.
-pub fn wake(sleep: &mut Vec<Step>, step: &Step) {
+pub fn wake(sleep: &mut Vec<PlannedStep>, step: &PlannedStep) {
     sleep.retain(|sleeper| !sleeper.depends(step));
 }

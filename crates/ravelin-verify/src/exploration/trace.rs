@@ -8,7 +8,7 @@
 //! that happen before a candidate visited earlier are no longer adjacent. The cost is one clock per event and candidate.
 //! Candidates are the last write and what came after it, unless ranges of different sizes overlap.
 
-use super::step::Step;
+use super::step::PlannedStep;
 use crate::Run;
 use ravelin_findings::events::{Act, Event, RangeEffect, flags};
 use rustc_hash::FxHashMap;
@@ -22,6 +22,8 @@ pub struct Trace {
     events: Vec<Event>,
     /// How many have happened.
     len: usize,
+    /// The last one ended the process while threads could still run.
+    ended_early: bool,
     /// How many threads the run has.
     width: usize,
     /// For each event the number of its thread, counted within the run.
@@ -68,6 +70,8 @@ impl Trace {
         self.events.extend(run.events.iter().filter(|event| !event.is(flags::ROUND)));
         self.len = self.events.len();
         self.events.extend(&run.pending);
+        let exits = |last: &Event| last.operation.act == Act::Exit;
+        self.ended_early = run.end.is_none() && (run.ended_early || self.events[..self.len].last().is_some_and(exits));
         self.number_objects();
         self.compute_clocks();
     }
@@ -87,8 +91,13 @@ impl Trace {
         &self.events
     }
 
-    pub fn step(&self, at: usize) -> Step {
-        Step::of(&self.events[at])
+    pub fn step(&self, at: usize) -> PlannedStep {
+        PlannedStep { ends: Some(at) == self.ending(), ..PlannedStep::of(&self.events[at]) }
+    }
+
+    /// The event with which the process ended while threads could still run.
+    pub fn ending(&self) -> Option<usize> {
+        self.len.checked_sub(1).filter(|_| self.ended_early)
     }
 
     /// Adjacent conflicts in the order of the later event, which may be pending.
@@ -122,8 +131,24 @@ impl Trace {
         object != NONE && self.touched[object as usize].mixed
     }
 
+    /// The events of each thread, in the order of their first events.
+    pub fn threads(&self) -> Vec<Vec<usize>> {
+        let mut threads = vec![Vec::new(); self.width];
+        for at in 0..self.len {
+            threads[self.slots[at] as usize].push(at);
+        }
+        threads
+    }
+
+    /// Whether all that happens before an event is among the first events of threads.
+    pub fn is_ready(&self, at: usize, made: &[u32]) -> bool {
+        let own = self.slots[at] as usize;
+        let mut needed = self.clock(at).iter().zip(made).enumerate();
+        needed.all(|(slot, (needed, made))| slot == own || needed <= made)
+    }
+
     /// The events in an equivalent order that begins with these steps, if there is one.
-    pub fn beginning_with(&self, steps: &[Step]) -> Option<Vec<Event>> {
+    pub fn beginning_with(&self, steps: &[PlannedStep]) -> Option<Vec<Event>> {
         let mut made = vec![0; self.width];
         let mut chosen = vec![false; self.len];
         let mut events = Vec::with_capacity(self.len);

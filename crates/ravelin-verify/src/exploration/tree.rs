@@ -14,7 +14,7 @@
 //! is finished. Then it is one step, which is asleep to its right, and the number of its runs. Leaves are claimed from
 //! the left to the right, so little is kept.
 
-use super::step::{Step, wake};
+use super::step::{PlannedStep, wake};
 use super::waiting::Reading;
 use rustc_hash::FxHashMap;
 
@@ -24,11 +24,9 @@ pub const NO_NODE: NodeId = u32::MAX;
 /// What a run has to do after the node where it branches off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlannedStep>,
     /// Whether the last step can happen.
     pub certain: bool,
-    /// A step that ends the process stays asleep, and the run can end because of that.
-    pub beyond: bool,
     /// What the last step would read, if it is not known whether it passes.
     pub reading: Option<Reading>,
     /// What to try if the last step cannot happen, and at which depth.
@@ -38,12 +36,12 @@ pub struct Plan {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum BranchState {
     ToDo(Box<Plan>),
     /// By the task with this number.
     Claimed(u64, Box<Plan>),
     /// Its run is done, and led to nothing new below these steps.
-    Done(Box<[Step]>),
+    Done(Box<[PlannedStep]>),
     /// It continues at a node.
     Inner(NodeId),
     /// All below is finished, after this many runs, and so is all to the left.
@@ -53,15 +51,15 @@ pub enum State {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Branch {
     /// The first step.
-    pub step: Step,
+    pub step: PlannedStep,
     pub open: bool,
-    pub state: State,
+    pub state: BranchState,
 }
 
 impl Branch {
     pub fn to_do(plan: Plan) -> Branch {
         let exact = plan.steps.iter().all(|step| step.exact);
-        Branch { step: plan.steps[0], open: !plan.certain || !exact, state: State::ToDo(Box::new(plan)) }
+        Branch { step: plan.steps[0], open: !plan.certain || !exact, state: BranchState::ToDo(Box::new(plan)) }
     }
 }
 
@@ -71,7 +69,7 @@ pub struct Node {
     pub parent: NodeId,
     pub depth: u32,
     /// The steps asleep here.
-    pub sleep: Vec<Step>,
+    pub sleep: Vec<PlannedStep>,
     pub branches: Vec<Branch>,
     /// Fingerprints of sequences that turned out impossible.
     pub impossible: Vec<u64>,
@@ -118,7 +116,7 @@ impl Tree {
         }
         match parent {
             NO_NODE => self.root = Some(id),
-            _ => self.node_mut(parent).branches[branch].state = State::Inner(id),
+            _ => self.node_mut(parent).branches[branch].state = BranchState::Inner(id),
         }
         id
     }
@@ -130,21 +128,23 @@ impl Tree {
             let node = &mut self.nodes[id as usize];
             let Some(branch) = node.branches.get_mut(number) else { continue };
             match &mut branch.state {
-                State::ToDo(plan) => {
+                BranchState::ToDo(plan) => {
                     let plan = std::mem::take(plan);
-                    branch.state = State::Claimed(task, plan);
+                    branch.state = BranchState::Claimed(task, plan);
                     self.in_flight.insert(task, id);
                     return Some((id, number));
                 }
-                State::Claimed(..) if branch.open => {}
-                State::Inner(child) => {
+                BranchState::Claimed(..) if branch.open => {}
+                BranchState::Inner(child) => {
                     let child = *child;
                     stack.push((id, number + 1));
                     if !self.node(child).done {
                         stack.push((child, 0));
                     }
                 }
-                State::Claimed(..) | State::Done(_) | State::Finished(_) => stack.push((id, number + 1)),
+                BranchState::Claimed(..) | BranchState::Done(_) | BranchState::Finished(_) => {
+                    stack.push((id, number + 1))
+                }
             }
         }
         None
@@ -153,7 +153,7 @@ impl Tree {
     /// The node and the number of the branch that a task has claimed.
     pub fn claimed(&self, task: u64) -> Option<(NodeId, usize)> {
         let &id = self.in_flight.get(&task)?;
-        let claimed = |branch: &Branch| matches!(branch.state, State::Claimed(by, _) if by == task);
+        let claimed = |branch: &Branch| matches!(branch.state, BranchState::Claimed(by, _) if by == task);
         let branch = self.nodes.get(id as usize)?.branches.iter().position(claimed)?;
         Some((id, branch))
     }
@@ -171,7 +171,7 @@ impl Tree {
     }
 
     /// What is asleep at the beginning of a branch.
-    pub fn asleep(&self, id: NodeId, branch: usize) -> Vec<Step> {
+    pub fn asleep(&self, id: NodeId, branch: usize) -> Vec<PlannedStep> {
         let node = self.node(id);
         let left = node.branches[..branch].iter().map(|branch| branch.step);
         node.sleep.iter().copied().chain(left).collect()
@@ -181,22 +181,22 @@ impl Tree {
     pub fn split(&mut self, mut id: NodeId, mut branch: usize, count: usize) -> NodeId {
         debug_assert!(!self.node(id).branches[branch].open);
         for _ in 0..count {
-            let finished = State::Finished(0);
+            let finished = BranchState::Finished(0);
             let state = std::mem::replace(&mut self.node_mut(id).branches[branch].state, finished);
             let (step, state) = match state {
-                State::ToDo(mut plan) => {
+                BranchState::ToDo(mut plan) => {
                     plan.steps.remove(0);
-                    (plan.steps[0], State::ToDo(plan))
+                    (plan.steps[0], BranchState::ToDo(plan))
                 }
-                State::Claimed(task, mut plan) => {
+                BranchState::Claimed(task, mut plan) => {
                     plan.steps.remove(0);
-                    (plan.steps[0], State::Claimed(task, plan))
+                    (plan.steps[0], BranchState::Claimed(task, plan))
                 }
-                State::Done(steps) => (steps[1], State::Done(steps[1..].into())),
-                State::Inner(_) | State::Finished(_) => unreachable!("only leaves are split"),
+                BranchState::Done(steps) => (steps[1], BranchState::Done(steps[1..].into())),
+                BranchState::Inner(_) | BranchState::Finished(_) => unreachable!("only leaves are split"),
             };
-            let task = if let State::Claimed(task, _) = state { Some(task) } else { None };
-            let done = matches!(state, State::Done(_));
+            let task = if let BranchState::Claimed(task, _) = state { Some(task) } else { None };
+            let done = matches!(state, BranchState::Done(_));
             id = self.add(id, branch, vec![Branch { step, open: false, state }]);
             self.node_mut(id).done = done;
             if let Some(task) = task {
@@ -211,21 +211,30 @@ impl Tree {
     pub fn refresh(&mut self, mut id: NodeId) {
         while id != NO_NODE {
             let is_done = |branch: &Branch| match branch.state {
-                State::ToDo(_) | State::Claimed(..) => false,
-                State::Inner(child) => self.node(child).done,
-                State::Done(_) | State::Finished(_) => true,
+                BranchState::ToDo(_) | BranchState::Claimed(..) => false,
+                BranchState::Inner(child) => self.node(child).done,
+                BranchState::Done(_) | BranchState::Finished(_) => true,
             };
             let (parent, is_empty) = (self.node(id).parent, self.node(id).branches.is_empty());
             let done = self.node(id).branches.iter().all(is_done);
             if is_empty && parent != NO_NODE {
                 let branch = self.branch_to(parent, id);
-                self.node_mut(parent).branches.remove(branch);
+                let branch = &mut self.node_mut(parent).branches[branch];
+                branch.state = BranchState::Done([branch.step].into());
                 self.free(id);
             } else if std::mem::replace(&mut self.node_mut(id).done, done) == done {
                 return;
             }
             id = parent;
         }
+    }
+
+    /// Says for every node whether it is done, where children have larger numbers than their parents.
+    pub fn refresh_all(&mut self) {
+        for id in (0..self.nodes.len() as NodeId).rev() {
+            self.refresh(id);
+        }
+        self.collapse();
     }
 
     /// Removes the structure of what is finished with all to its left.
@@ -240,36 +249,38 @@ impl Tree {
         'nodes: loop {
             for number in 0..self.node(id).branches.len() {
                 let runs = match self.node(id).branches[number].state {
-                    State::Finished(_) => continue,
-                    State::Done(_) => 1,
-                    State::Inner(child) if self.node(child).done => self.count_and_free(child),
-                    State::Inner(child) => {
+                    BranchState::Finished(_) => continue,
+                    BranchState::Done(_) => 1,
+                    BranchState::Inner(child) if self.node(child).done => self.count_and_free(child),
+                    BranchState::Inner(child) => {
                         id = child;
                         continue 'nodes;
                     }
-                    State::ToDo(_) | State::Claimed(..) => return,
+                    BranchState::ToDo(_) | BranchState::Claimed(..) => return,
                 };
-                self.node_mut(id).branches[number].state = State::Finished(runs);
+                self.node_mut(id).branches[number].state = BranchState::Finished(runs);
             }
             return;
         }
     }
 
     fn branch_to(&self, parent: NodeId, child: NodeId) -> usize {
-        let leads = |branch: &Branch| matches!(branch.state, State::Inner(id) if id == child);
+        let leads = |branch: &Branch| matches!(branch.state, BranchState::Inner(id) if id == child);
         self.node(parent).branches.iter().position(leads).expect("a branch of the parent leads to the node")
     }
 
     /// Frees all nodes from this one on, and counts their runs.
     fn count_and_free(&mut self, id: NodeId) -> u64 {
-        let mut runs = 0;
+        let mut runs = 0_u64;
         let mut stack = vec![id];
         while let Some(id) = stack.pop() {
             for branch in &self.node(id).branches {
                 match branch.state {
-                    State::Inner(child) => stack.push(child),
-                    State::Finished(of_branch) => runs += of_branch,
-                    State::Done(_) | State::ToDo(_) | State::Claimed(..) => runs += 1,
+                    BranchState::Inner(child) => stack.push(child),
+                    BranchState::Finished(of_branch) => runs = of_branch.saturating_add(runs),
+                    BranchState::Done(_) | BranchState::ToDo(_) | BranchState::Claimed(..) => {
+                        runs = runs.saturating_add(1)
+                    }
                 }
             }
             self.free(id);

@@ -5,7 +5,7 @@
 
 use super::insertion::Path;
 use super::races::guess;
-use super::step::Step;
+use super::step::PlannedStep;
 use super::tree::Plan;
 use super::{Exploration, Reduction};
 use ravelin_findings::events::{Act, Event, flags};
@@ -32,8 +32,10 @@ impl Exploration {
                 let Some(certain) = can_happen(&event, beginning, trace.events()) else { continue };
                 let step = guess(&event);
                 let times_out = event.is(flags::TIMED) && event.operation.act == Act::Take;
-                let steps =
-                    [Some(Step { times_out: false, ..step }), times_out.then_some(Step { times_out: true, ..step })];
+                let steps = [
+                    Some(PlannedStep { times_out: false, ..step }),
+                    times_out.then_some(PlannedStep { times_out: true, ..step }),
+                ];
                 for step in steps.into_iter().flatten().filter(|step| step.choice() != own.choice()) {
                     if !self.is_within_bound(trace, depth, &[step]) {
                         self.cut = true;
@@ -46,7 +48,7 @@ impl Exploration {
         }
         for (depth, plan) in plans {
             let (node, _) = self.node_at(path, depth);
-            let asleep = |sleeper: &Step| sleeper.choice() == plan.steps[0].choice();
+            let asleep = |sleeper: &PlannedStep| sleeper.choice() == plan.steps[0].choice();
             if self.options.reduction == Reduction::Off || !self.tree.node(node).sleep.iter().any(asleep) {
                 self.add_branch(node, plan);
             }

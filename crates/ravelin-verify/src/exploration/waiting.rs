@@ -94,10 +94,14 @@ impl Waiting {
     fn end_round(&mut self, round: &[Reading]) {
         match round {
             [reading] => self.learn_failure(*reading),
-            [first, ..] if self.long.len() < MOST_VALUES => {
-                self.long.insert((first.pc, first.state));
+            [first, .., last] => {
+                // The state contains what was read before.
+                self.learn_failure(*last);
+                if self.long.len() < MOST_VALUES {
+                    self.long.insert((first.pc, first.state));
+                }
             }
-            _ => {}
+            [] => {}
         }
     }
 }

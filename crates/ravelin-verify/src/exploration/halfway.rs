@@ -1,0 +1,104 @@
+//! Threads that stand in the middle of a round of a waiting loop.
+//!
+//! A loop can read several cells: `while a == 0 || b == 0 {}`. Traces exist in which a thread reads `a`, others write, and
+//! then it reads `b` and goes on. A run that is to read `a` at a certain place may continue with a read of `b` that makes
+//! the loop go round; then both reads are marked as parts of a round, although the first one was asked for.
+//!
+//! Such a run still shows what is needed. [`halfway`] makes a run of it in which the thread has read `a`, and would read
+//! `b` next. What it did later is left out, and what happens after that.
+//!
+//! In the same way a thread that waits at the end of a run for `b` has read `a` at last: [`standing`].
+
+use super::step::PlannedStep;
+use crate::Run;
+use ravelin_findings::events::{Event, flags};
+
+/// The run in which threads that wait at its end stand before the last read of their last round; `None` if all rounds at
+/// its end are single reads.
+pub fn standing(run: &Run) -> Option<Run> {
+    if run.end.is_some() || run.ended_early {
+        return None;
+    }
+    let mut read = Vec::new();
+    let mut pending = run.pending.clone();
+    for waits in &mut pending {
+        let mut mine: Vec<(usize, &Event)> = Vec::new();
+        for (at, event) in run.events.iter().enumerate().rev().filter(|(_, event)| event.thread == waits.thread) {
+            if !event.is(flags::ROUND) {
+                break;
+            }
+            mine.push((at, event));
+            if (event.pc, event.state) == (waits.pc, waits.state) {
+                break;
+            }
+        }
+        let current = |&(at, event): &(usize, &Event)| {
+            // A write of the same value is none for the loop.
+            let writes = |other: &&Event| !other.is(flags::ROUND) && other.operation.conflicts(&event.operation);
+            let keeps = |other: &Event| {
+                (other.operation.address, other.operation.size, other.written)
+                    == (event.operation.address, event.operation.size, event.read)
+            };
+            run.events[at + 1..].iter().rfind(writes).is_none_or(keeps)
+        };
+        if let [(_, last), before @ ..] = &mine[..]
+            && let Some((_, first)) = before.last()
+            && (first.pc, first.state) == (waits.pc, waits.state)
+            && mine.iter().all(current)
+        {
+            read.extend(before.iter().rev().map(|(_, event)| Event { flags: event.flags & !flags::ROUND, ..**event }));
+            *waits = Event { flags: (last.flags & !flags::ROUND) | flags::PENDING, ..**last };
+        }
+    }
+    if read.is_empty() {
+        return None;
+    }
+    let events = run.events.iter().filter(|event| !event.is(flags::ROUND)).copied().chain(read).collect();
+    Some(Run { events, pending, ..*run })
+}
+
+/// The run that stops in the middle of rounds that the script began; `None` if a step of the script ended a round, or
+/// something else happened.
+pub fn halfway(expected: &[PlannedStep], run: &Run) -> Option<Run> {
+    let (script, rest) = run.events.split_at_checked(expected.len())?;
+    if !script.iter().zip(expected).all(|(event, step)| step.is(event)) {
+        return None;
+    }
+    let mut stopped = Vec::new();
+    for (at, event) in script.iter().enumerate().filter(|(_, event)| event.is(flags::ROUND)) {
+        let thread = event.thread;
+        // The first read of the round.
+        let before = script[..at].iter().rev().filter(|other| other.thread == thread);
+        let first = before.take_while(|other| other.is(flags::ROUND)).last().unwrap_or(event);
+        let mut following = script[at + 1..].iter().chain(rest).filter(|other| other.thread == thread);
+        let next = following.next()?;
+        if !next.is(flags::ROUND) || (next.pc, next.state) == (first.pc, first.state) {
+            return None;
+        }
+        stopped.push(thread);
+    }
+    let mut events: Vec<Event> =
+        script.iter().map(|&event| Event { flags: event.flags & !flags::ROUND, ..event }).collect();
+    let mut left_out: Vec<Event> = Vec::new();
+    for event in rest {
+        let after = |other: &Event| {
+            other.thread == event.thread
+                || (!other.is(flags::ROUND) && other.operation.conflicts(&event.operation))
+                || other.operation.enables(&event.operation, event.thread)
+        };
+        if stopped.contains(&event.thread) || (!event.is(flags::ROUND) && left_out.iter().any(after)) {
+            left_out.push(*event);
+        } else if !event.is(flags::ROUND) {
+            events.push(*event);
+        }
+    }
+    // The first event of each thread that is left out is what it would do next.
+    let mut pending: Vec<Event> = Vec::new();
+    for event in left_out.iter().chain(&run.pending) {
+        if !pending.iter().any(|other| other.thread == event.thread) {
+            let flags = (event.flags | flags::PENDING) & !flags::ROUND;
+            pending.push(Event { flags, ..*event });
+        }
+    }
+    Some(Run { events, pending, end: None, ended_early: false })
+}
