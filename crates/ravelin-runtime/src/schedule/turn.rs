@@ -447,7 +447,7 @@ impl TurnChecks {
             return;
         }
         let Some(running) = running else {
-            with(Turns::descriptors);
+            with(Turns::abandoned);
             return resume();
         };
         let tid = seat(running).tid.load(Ordering::Acquire);
