@@ -24,7 +24,7 @@
 static int file, keeper;
 static FILE *stream;
 static char buffer[8];
-static atomic_int done, is_closed;
+static atomic_int done, closed, is_closed;
 
 static void writes(void) {
   done = write(file, "x", 1) == 1; //@use
@@ -57,11 +57,11 @@ static void duplicates(void) {
 }
 
 static void closes(void) {
-  done = close(file); //@close
+  closed = close(file); //@close
 }
 
 static void closes_again(void) {
-  done = close(file); //@again
+  closed = close(file); //@again
 }
 
 static void closes_relaxed(void) {
