@@ -1,4 +1,4 @@
-//! Measurements of Ravelin: `cargo xtask bench`, `cargo xtask tables` and `cargo xtask crates`.
+//! Measurements of Ravelin: `cargo xtask bench`, `tables`, `crates` and `suites`.
 //!
 //! A package of its own, because it links the analyses and is built with full optimisation (the profile `dist`), while
 //! `cargo xtask test` should start within seconds.
@@ -18,6 +18,7 @@ mod rival;
 mod sanitizer;
 mod sources;
 mod spin;
+mod suites;
 mod table;
 mod tables;
 
@@ -40,6 +41,8 @@ enum Chore {
     Tables(tables::Arguments),
     /// Concurrent crates from crates.io under the sanitizer
     Crates(crates::Arguments),
+    /// Programs of others run their own tests under the sanitizer
+    Suites(suites::Arguments),
     /// What one run of a program costs; for the benchmarks themselves
     #[command(hide = true)]
     Cost(sanitizer::alone::Arguments),
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Chore::Bench(arguments) => benchmarks::run(&arguments),
         Chore::Tables(arguments) => tables::run(&arguments),
         Chore::Crates(arguments) => crates::run(&arguments),
+        Chore::Suites(arguments) => suites::run(&arguments),
         Chore::Cost(arguments) => sanitizer::alone::run(&arguments),
     };
     match done {

@@ -1,4 +1,4 @@
-//! The chores of this repository: `cargo xtask test | soak | fuzz | miri | bench | tables | crates`.
+//! The chores of this repository: `cargo xtask test | soak | fuzz | miri | bench | tables | crates | suites`.
 //!
 //! One file per chore. Nothing here is shipped. This package links none of the others, so that `cargo xtask test`
 //! starts after a few seconds. Measurements are in the package `ravelin-bench`, which is built with full optimisation
@@ -39,6 +39,9 @@ enum Chore {
     /// Concurrent crates from crates.io under the sanitizer
     #[command(disable_help_flag = true)]
     Crates(Forwarded),
+    /// Programs of others run their own tests under the sanitizer
+    #[command(disable_help_flag = true)]
+    Suites(Forwarded),
 }
 
 /// Arguments for the package `ravelin-bench`.
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Chore::Bench(arguments) => measure("bench", &arguments),
         Chore::Tables(arguments) => measure("tables", &arguments),
         Chore::Crates(arguments) => measure("crates", &arguments),
+        Chore::Suites(arguments) => measure("suites", &arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -39,7 +39,8 @@ impl<'a> Workshop<'a> {
         }
     }
 
-    fn compiled(
+    /// The same for any list of files.
+    pub fn compiled(
         &self,
         name: &str,
         compilation: &Compilation,

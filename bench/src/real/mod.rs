@@ -2,10 +2,10 @@
 //!
 //! Nothing of theirs is part of this repository. Sources and executables are kept in `target/bench-programs`.
 
-mod build;
+pub mod build;
 mod input;
-mod packages;
-mod recipes;
+pub mod packages;
+pub mod recipes;
 pub mod tables;
 
 use crate::sanitizer::{BUILDS, BuildVariant, Instrumentation, RunCost, cost, ended_alone, runs};

@@ -100,6 +100,61 @@ fn a_kind_of_finding_can_be_ignored_or_suppressed() {
     assert!(text(&wrong).contains("expected one of lock-order-inversion, "), "{}", text(&wrong));
 }
 
+const CLOSES: &str = r#"
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+static int file;
+static void *use(void *argument) {
+  return write(file, "x", 1) == 1 ? argument : 0;
+}
+int main(void) {
+  pthread_t user;
+  file = open("/dev/null", O_WRONLY);
+  pthread_create(&user, 0, use, 0);
+  usleep(200000);
+  close(file);
+  pthread_join(user, 0);
+}
+"#;
+
+#[test]
+fn a_descriptor_that_is_closed_too_early_is_in_every_output() {
+    let Some((cc, _)) = compilers().first().copied() else { return };
+    let place = Workshop::new("closes");
+    place.write("closes.c", CLOSES);
+    place.builds(&format!("cc --ravelin-compiler={cc} -g closes.c -o closes"));
+    let shown = text(&place.ravelin("run --html page.html ./closes"));
+    for part in [
+        "file descriptor is closed while another thread uses it",
+        "close of file descriptor ",
+        "in main at closes.c:14",
+        "is not ordered with the use in thread 1",
+        "in use at closes.c:7",
+        "was opened by ",
+        "in main at closes.c:11",
+        "suggestion: close it when no thread will use it any more",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let page = std::fs::read_to_string(place.0.join("page.html")).expect("a page");
+    assert!(page.contains("data-problem=\"descriptor-race\""));
+    let json = place.ravelin("run --format json ./closes");
+    let report: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    let finding = &report["answers"][0]["findings"][0];
+    assert_eq!((&finding["problem"], &finding["access"]["kind"]), (&"descriptor-race".into(), &"close".into()));
+    assert_eq!(finding["location"]["memory"]["kind"], "descriptor");
+    let sarif = place.ravelin("run --format sarif ./closes");
+    let sarif: Value = serde_json::from_slice(&sarif.stdout).expect("SARIF");
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!((&result["ruleId"], &result["level"]), (&"descriptor-race".into(), &"error".into()));
+    place.write("report.json", &json.stdout);
+    assert!(text(&place.ravelin("explain report.json")).contains("descriptor-race"));
+    place.write("list", "descriptor-race:use");
+    assert_eq!(code(&place.ravelin("run --suppressions list ./closes")), 0);
+    assert_eq!(code(&place.ravelin("run --ignore descriptor-race ./closes")), 0);
+}
+
 #[test]
 fn a_deadlock_that_happens_is_still_one() {
     let Some(place) = orders("deadlock") else { return };

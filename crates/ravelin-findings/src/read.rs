@@ -228,6 +228,7 @@ impl Cursor<'_> {
                 stack: self.list()?,
             }),
             2 => Some(MemoryKind::Stack { thread: self.word()? }),
+            3 => Some(MemoryKind::Descriptor { thread: self.word()?, stack: self.list()? }),
             _ => None,
         }
     }

@@ -192,11 +192,13 @@ pub enum Problem {
     ThreadLeak,
     /// A signal handler changed `errno`.
     ErrnoChange,
+    /// A file descriptor was closed, and nothing orders that with another call that uses or closes it.
+    DescriptorRace,
 }
 
 impl Problem {
     /// In the order of their numbers.
-    pub const ALL: [Problem; 13] = [
+    pub const ALL: [Problem; 14] = [
         Problem::StaleRead,
         Problem::StaleWrite,
         Problem::StaleUpdate,
@@ -210,6 +212,7 @@ impl Problem {
         Problem::DoubleFree,
         Problem::ThreadLeak,
         Problem::ErrnoChange,
+        Problem::DescriptorRace,
     ];
 }
 
@@ -276,11 +279,15 @@ pub enum AccessKind {
     SignalHandler,
     /// What a signal handler interrupted.
     InterruptedCode,
+    /// A file descriptor was used.
+    DescriptorUse,
+    /// A file descriptor was closed.
+    Close,
 }
 
 impl AccessKind {
     /// In the order of their numbers.
-    pub const ALL: [AccessKind; 18] = [
+    pub const ALL: [AccessKind; 20] = [
         AccessKind::Load,
         AccessKind::Store,
         AccessKind::Update,
@@ -299,6 +306,8 @@ impl AccessKind {
         AccessKind::ThreadEnd,
         AccessKind::SignalHandler,
         AccessKind::InterruptedCode,
+        AccessKind::DescriptorUse,
+        AccessKind::Close,
     ];
 }
 
@@ -366,6 +375,13 @@ pub enum MemoryKind {
     Stack {
         /// The thread that owns the stack.
         thread: u64,
+    },
+    /// No memory, but a file descriptor: the address is its number.
+    Descriptor {
+        /// The thread that opened it.
+        thread: u64,
+        /// Where it did; empty if that is not known.
+        stack: Vec<u64>,
     },
 }
 

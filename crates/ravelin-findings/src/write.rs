@@ -41,6 +41,10 @@ fn put_finding(words: &mut Vec<u64>, finding: &FindingRecord) -> u64 {
             put_list(words, stack);
         }
         MemoryKind::Stack { thread } => words.extend([2, *thread]),
+        MemoryKind::Descriptor { thread, stack } => {
+            words.extend([3, *thread]);
+            put_list(words, stack);
+        }
     }
     words.push(finding.path.len() as u64);
     for OrderStep { kind, address, before, after, lacks_release, lacks_acquire } in &finding.path {

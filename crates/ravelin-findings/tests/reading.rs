@@ -56,9 +56,10 @@ impl Numbers {
                 access: self.access(),
                 other: self.access(),
                 forgotten: self.next(),
-                place: match self.below(3) {
+                place: match self.below(4) {
                     0 => MemoryKind::Other,
                     1 => MemoryKind::Stack { thread: self.next() },
+                    2 => MemoryKind::Descriptor { thread: self.next(), stack: self.list() },
                     _ => MemoryKind::Heap {
                         start: self.next(),
                         size: self.next(),

@@ -20,6 +20,7 @@ mod atomics;
 mod blocks;
 mod caller;
 mod chain;
+mod closes;
 mod collect;
 mod file;
 mod frees;

@@ -1,6 +1,7 @@
 //! The program as a whole: how watching begins and ends.
 
 use crate::blocks;
+use crate::closes;
 use crate::collect;
 use crate::file;
 use crate::kernel;
@@ -222,6 +223,7 @@ fn begin_in_child() {
     file::forget_modules();
     report::begin_again();
     lock_order::begin_again();
+    closes::begin_again();
     create_file();
     threads::alone();
     shadow::clear_all_cells();

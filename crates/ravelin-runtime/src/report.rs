@@ -224,6 +224,18 @@ fn race_between(thread: &WatchedThread, access: AccessRecord, now: u32, (address
 /// An object of the C library that is used wrongly: a call, what makes it wrong, and the steps of a circle of locks.
 #[cold]
 pub fn misuse(problem: Problem, address: usize, access: AccessRecord, other: AccessRecord, path: Vec<OrderStep>) {
+    misuse_of(problem, (address, place(address)), access, other, path);
+}
+
+/// The same of an object about which this is known.
+#[cold]
+pub fn misuse_of(
+    problem: Problem,
+    (address, place): (usize, MemoryKind),
+    access: AccessRecord,
+    other: AccessRecord,
+    path: Vec<OrderStep>,
+) {
     let place_of = |access: &AccessRecord| access.stack.first().copied().unwrap_or(0);
     // A signal handler interrupts whatever there is: it counts alone.
     let second = if problem == Problem::ErrnoChange { 0 } else { place_of(&other) };
@@ -239,7 +251,7 @@ pub fn misuse(problem: Problem, address: usize, access: AccessRecord, other: Acc
         access,
         other,
         forgotten: 0,
-        place: place(address),
+        place,
         path,
         point: schedule::progress().0,
     };

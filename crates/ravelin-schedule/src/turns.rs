@@ -470,6 +470,16 @@ impl Turns {
         self.running = None;
     }
 
+    /// No thread has had the turn for a while: threads that wait for a descriptor poll again. If there is none, time
+    /// passes, because those outside may wait for a thread that sleeps.
+    pub fn abandoned(&mut self) {
+        self.descriptors();
+        if self.ready.is_empty() && self.earliest != u64::MAX {
+            self.now = self.now.max(self.earliest);
+            self.expire();
+        }
+    }
+
     /// If no thread has the turn and one could run: the thread that gets it.
     pub fn anybody(&mut self) -> Option<usize> {
         if self.running.is_some() || self.ready.is_empty() {
@@ -821,6 +831,19 @@ mod tests {
     }
 
     /// What a program with one thread does first, and then three threads; chosen by `seed`.
+    #[test]
+    fn who_sleeps_is_not_kept_from_waking_by_those_outside() {
+        let mut turns = turns("random:1");
+        let (sleeper, other) = (0, turns.add());
+        assert_eq!(turns.wait(sleeper, WaitReason::Time, Some(1_000)), TurnDecision::Switch(other));
+        assert!(matches!(turns.leave(other), TurnDecision::Ask { .. }));
+        turns.abandon();
+        assert_eq!(turns.anybody(), None);
+        turns.abandoned();
+        assert_eq!(turns.anybody(), Some(sleeper));
+        assert!(turns.timed_out(sleeper) && turns.now() >= 1_000);
+    }
+
     fn alone(turns: &mut Turns, seed: u64) {
         let mut random = Random::new(seed);
         for place in 0..random.below(60) {

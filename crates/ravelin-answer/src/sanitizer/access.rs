@@ -76,6 +76,10 @@ pub enum AccessKind {
     SignalHandler,
     /// What a signal handler interrupts.
     InterruptedCode,
+    /// A file descriptor is used.
+    DescriptorUse,
+    /// A file descriptor is closed.
+    Close,
 }
 
 impl AccessKind {
@@ -95,6 +99,8 @@ impl AccessKind {
             AccessKind::ThreadEnd => Some("end of the thread"),
             AccessKind::SignalHandler => Some("signal handler"),
             AccessKind::InterruptedCode => Some("interrupted code"),
+            AccessKind::DescriptorUse => Some("use"),
+            AccessKind::Close => Some("close"),
             AccessKind::Load
             | AccessKind::Store
             | AccessKind::Update
@@ -301,6 +307,15 @@ pub enum MemoryArea {
         /// The thread.
         thread: WatchedThread,
     },
+    /// No memory, but a file descriptor.
+    Descriptor {
+        /// Its number.
+        number: u64,
+        /// The thread that opened it.
+        thread: WatchedThread,
+        /// Where it did; empty if that is not known.
+        opened: Vec<Frame>,
+    },
     /// Nothing is known about it.
     Unknown,
 }
@@ -312,6 +327,7 @@ impl WatchedLocation {
             (Some(name), _) => format!("`{name}`"),
             (None, MemoryArea::Heap { offset, size, .. }) => format!("byte {offset} of a heap block of {size} bytes"),
             (None, MemoryArea::Stack { thread }) => format!("{} on the stack of {}", self.address, thread.words()),
+            (None, MemoryArea::Descriptor { number, .. }) => format!("file descriptor {number}"),
             (None, MemoryArea::Global | MemoryArea::Unknown) => self.address.clone(),
         }
     }

@@ -35,6 +35,8 @@ pub enum Problem {
     ThreadLeak,
     /// A signal handler changes `errno` of the code that it interrupts.
     ErrnoChange,
+    /// A file descriptor is closed, and nothing orders that with another call that uses or closes it.
+    DescriptorRace,
 }
 
 /// A group of problems, which a line of a suppressions file may name.
@@ -81,7 +83,7 @@ struct ProblemTraits {
 
 impl Problem {
     /// In the order of the table.
-    pub const ALL: [Problem; 13] = [
+    pub const ALL: [Problem; 14] = [
         Problem::DataRace,
         Problem::StaleRead,
         Problem::StaleWrite,
@@ -95,6 +97,7 @@ impl Problem {
         Problem::DoubleFree,
         Problem::ThreadLeak,
         Problem::ErrnoChange,
+        Problem::DescriptorRace,
     ];
 
     /// Its name in documents, suppressions and options; stable across versions.
@@ -294,6 +297,17 @@ impl Problem {
                 joint: "changed errno in the ",
                 sentence: "a signal handler changes errno in the {other}",
                 advice: "save errno at the beginning of the handler and restore it at the end",
+            },
+            Problem::DescriptorRace => ProblemTraits {
+                name: "descriptor-race",
+                group: Misuse,
+                words: "file descriptor is closed while another thread uses it",
+                description: "A file descriptor is closed, and nothing orders that with another call that uses or closes it, which may reach the file that gets the number next.",
+                certain: true,
+                roles: ["the later call", "the earlier call"],
+                joint: "is not ordered with the ",
+                sentence: "{access} and {other} of {location} are not ordered: the later one may reach another file with the same number",
+                advice: "close it when no thread will use it any more: after a join, or under a lock that all uses take; shutdown() wakes a thread that waits for a socket without freeing the number",
             },
         }
     }

@@ -122,6 +122,12 @@ fn finding(text: &mut String, number: usize, found: &Finding, report: &Sanitizer
         let _ = writeln!(text, "   the heap block of {} was allocated by {}", counted(*size, "byte"), thread.words());
         stack(text, from_program(allocated));
     }
+    if let MemoryArea::Descriptor { number, thread, opened } = &found.location.memory
+        && !opened.is_empty()
+    {
+        let _ = writeln!(text, "   file descriptor {number} was opened by {}", thread.words());
+        stack(text, from_program(opened));
+    }
     if !found.path.is_empty() && found.problem != Problem::LockOrderInversion {
         text.push_str(match found.problem {
             Problem::DataRace => "   in this run the one came after the other, last step first:\n",

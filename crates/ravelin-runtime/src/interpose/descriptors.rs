@@ -16,12 +16,14 @@
 //! is flushed, and what flushes it unseen is not known, so each write counts as a flush.
 
 use super::polling::await_ready;
+use crate::closes::{self, closes, opened, uses};
 use crate::{kernel, schedule, sync, this_thread};
 use libc::{c_int, c_long};
 
 /// The calling thread is about to write.
 #[inline(always)]
 pub fn sends(file: c_int, pc: usize) {
+    uses(file, pc);
     if schedule::is_on() {
         await_ready(file, libc::POLLOUT, 0);
     }
@@ -33,6 +35,7 @@ pub fn sends(file: c_int, pc: usize) {
 #[unsafe(no_mangle)]
 extern "C" fn __sanitizer_syscall_pre_impl_close(file: c_long) {
     releases(file as c_int, 0);
+    closes::forget(file as c_int);
 }
 
 #[unsafe(no_mangle)]
@@ -58,7 +61,8 @@ pub fn sent(_pc: usize) {
 
 /// The calling thread is about to read.
 #[inline(always)]
-pub fn receives(file: c_int, _pc: usize) {
+pub fn receives(file: c_int, pc: usize) {
+    uses(file, pc);
     if schedule::is_on() {
         await_ready(file, libc::POLLIN, 0);
     }
@@ -81,6 +85,37 @@ pub fn received(file: c_int, result: isize, _pc: usize) {
 pub fn received_from_sockets(_pc: usize) {
     if this_thread::watched() {
         sync::acquire_assumed(OBJECTS);
+    }
+}
+
+/// A call has made two descriptors, if it succeeded.
+pub fn opened_pair(result: c_int, ends: usize, pc: usize) {
+    if result == 0 {
+        // SAFETY: the call has stored two numbers there.
+        unsafe { (ends as *const [c_int; 2]).read() }.into_iter().for_each(|file| opened(file, pc));
+    }
+}
+
+/// A call of `fcntl` has made a descriptor, if it is one that does.
+pub fn opened_by(command: c_int, result: c_int, pc: usize) {
+    if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
+        opened(result, pc);
+    }
+}
+
+/// A call has opened a stream.
+pub fn opened_stream(stream: usize, pc: usize) {
+    if stream != 0 {
+        opened(file_of(stream), pc);
+    }
+}
+
+/// The calling thread is about to close a stream.
+pub fn closes_stream(stream: usize, pc: usize) {
+    if stream != 0 && this_thread::watched() {
+        let file = file_of(stream);
+        closes(file, pc);
+        releases(file, pc);
     }
 }
 
@@ -121,7 +156,9 @@ pub fn woken(word: usize) {
 #[inline(always)]
 pub fn flushes_stream(stream: usize, pc: usize) {
     if stream != 0 && this_thread::watched() {
-        releases(file_of(stream), pc);
+        let file = file_of(stream);
+        uses(file, pc);
+        releases(file, pc);
     }
 }
 
@@ -129,7 +166,9 @@ pub fn flushes_stream(stream: usize, pc: usize) {
 #[inline(always)]
 pub fn fills_stream(stream: usize, pc: usize) {
     if this_thread::watched() {
-        received(file_of(stream), 0, pc);
+        let file = file_of(stream);
+        uses(file, pc);
+        received(file, 0, pc);
     }
 }
 

@@ -2,22 +2,31 @@
 //!
 //! What is changed by other functions (those of `libdl`, of databases, of the kernel) is not noticed here. Files that
 //! stay open are looked at later ([`crate::server`]).
+//!
+//! Those of these functions that open a file are told to [`crate::closes`], too.
 
+use super::descriptors::opened_stream;
+use crate::closes::opened;
 use crate::server;
 use libc::{c_int, c_uint};
 use ravelin_findings::serving::ForkObstacle;
 
-/// `fn name(arguments) -> result;`: the function, and a notice that it was called.
+/// `fn name(arguments) -> result, if condition => opened;`: the function, a notice that it was called, and what happens
+/// with its result.
 macro_rules! changes {
-    ($($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),*) -> $result:ty $(, if $changes:expr)?;)*) => {
+    ($($(#[$meta:meta])* fn $name:ident($($arg:ident: $type:ty),*) -> $result:ty
+        $(, if $changes:expr)? $(=> $after:ident)?;)*) => {
         interpose! {
             $(
                 $(#[$meta])*
-                fn $name($($arg: $type),*) -> $result {
+                fn $name($($arg: $type),*; pc) -> $result {
                     if true $(&& $changes)? {
                         server::notice(ForkObstacle::FileSystem);
                     }
-                    real($($arg),*)
+                    let result = real($($arg),*);
+                    $($after(result, pc);)?
+                    let _ = pc;
+                    result
                 }
             )*
         }
@@ -26,19 +35,19 @@ macro_rules! changes {
 
 changes! {
     /// The last argument exists only with some flags; it is always passed on.
-    fn open(path: usize, flags: c_int, mode: c_uint) -> c_int, if writes(flags);
-    fn open64(path: usize, flags: c_int, mode: c_uint) -> c_int, if writes(flags);
-    fn openat(folder: c_int, path: usize, flags: c_int, mode: c_uint) -> c_int, if writes(flags);
-    fn openat64(folder: c_int, path: usize, flags: c_int, mode: c_uint) -> c_int, if writes(flags);
-    fn creat(path: usize, mode: c_uint) -> c_int;
-    fn creat64(path: usize, mode: c_uint) -> c_int;
-    fn fopen(path: usize, mode: usize) -> usize, if has_mode_to_write(mode);
-    fn fopen64(path: usize, mode: usize) -> usize, if has_mode_to_write(mode);
-    fn freopen(path: usize, mode: usize, stream: usize) -> usize, if has_mode_to_write(mode);
-    fn freopen64(path: usize, mode: usize, stream: usize) -> usize, if has_mode_to_write(mode);
-    fn tmpfile() -> usize;
-    fn mkstemp(template: usize) -> c_int;
-    fn mkostemp(template: usize, flags: c_int) -> c_int;
+    fn open(path: usize, flags: c_int, mode: c_uint) -> c_int, if writes(flags) => opened;
+    fn open64(path: usize, flags: c_int, mode: c_uint) -> c_int, if writes(flags) => opened;
+    fn openat(folder: c_int, path: usize, flags: c_int, mode: c_uint) -> c_int, if writes(flags) => opened;
+    fn openat64(folder: c_int, path: usize, flags: c_int, mode: c_uint) -> c_int, if writes(flags) => opened;
+    fn creat(path: usize, mode: c_uint) -> c_int => opened;
+    fn creat64(path: usize, mode: c_uint) -> c_int => opened;
+    fn fopen(path: usize, mode: usize) -> usize, if has_mode_to_write(mode) => opened_stream;
+    fn fopen64(path: usize, mode: usize) -> usize, if has_mode_to_write(mode) => opened_stream;
+    fn freopen(path: usize, mode: usize, stream: usize) -> usize, if has_mode_to_write(mode) => opened_stream;
+    fn freopen64(path: usize, mode: usize, stream: usize) -> usize, if has_mode_to_write(mode) => opened_stream;
+    fn tmpfile() -> usize => opened_stream;
+    fn mkstemp(template: usize) -> c_int => opened;
+    fn mkostemp(template: usize, flags: c_int) -> c_int => opened;
     fn mkdtemp(template: usize) -> usize;
     fn mkdir(path: usize, mode: c_uint) -> c_int;
     fn mkdirat(folder: c_int, path: usize, mode: c_uint) -> c_int;
@@ -53,7 +62,7 @@ changes! {
     fn symlink(old: usize, new: usize) -> c_int;
     fn truncate(path: usize, length: i64) -> c_int;
     fn truncate64(path: usize, length: i64) -> c_int;
-    fn shm_open(name: usize, flags: c_int, mode: c_uint) -> c_int;
+    fn shm_open(name: usize, flags: c_int, mode: c_uint) -> c_int => opened;
     fn shm_unlink(name: usize) -> c_int;
     fn shmget(key: c_int, size: usize, flags: c_int) -> c_int;
     fn semget(key: c_int, count: c_int, flags: c_int) -> c_int;

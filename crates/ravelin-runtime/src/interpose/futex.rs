@@ -7,6 +7,7 @@
 //! taken to do both.
 
 use super::descriptors::{received, releases, wakes, woken};
+use crate::closes;
 use crate::schedule::{self, time};
 use libc::{c_int, c_long};
 use ravelin_findings::WaitsFor;
@@ -38,6 +39,10 @@ interpose! {
                 let result = real(number, a, b, c, d, e, f);
                 received(a as c_int, result as isize, 0);
                 result
+            }
+            libc::SYS_close => {
+                closes::forget(a as c_int);
+                real(number, a, b, c, d, e, f)
             }
             _ => real(number, a, b, c, d, e, f),
         }

@@ -43,6 +43,7 @@ mod operators;
 mod outside;
 mod polling;
 pub mod process;
+#[macro_use]
 mod ranges;
 mod real;
 mod rwlock;
@@ -54,6 +55,7 @@ mod steady_heap;
 mod table;
 mod threads;
 mod touching;
+mod wide;
 
 /// Runs before the constructors of the program: later calls of `dlsym` could come from a signal handler.
 extern "C" fn start_up() {

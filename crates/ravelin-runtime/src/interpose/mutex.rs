@@ -4,7 +4,8 @@
 //! died is locked, although the call returns an error that says so.
 //!
 //! What a program does wrong with them is seen from their fields, which the C library's header shows. Nothing is wrong
-//! with an unlock that is refused.
+//! with an unlock that is refused. A spin lock has no field to say that it was destroyed, so it gets a number that no
+//! spin lock has.
 
 use crate::held::{self, LockMode};
 use crate::misuse::{self, LockHolder};
@@ -285,14 +286,23 @@ interpose! {
     }
 
     fn pthread_spin_destroy(lock: usize; pc) -> c_int {
-        if is_spinning(lock) {
+        if is_spin_destroyed(lock) {
+            uses_destroyed_spin(lock, AccessKind::Destroy, pc);
+        } else if is_spinning(lock) {
             misuse::destroys_locked(lock, pc);
         }
         memory::forget(lock, size_of::<libc::pthread_spinlock_t>());
-        real(lock)
+        misuse::destroys(lock, pc);
+        let status = real(lock);
+        // SAFETY: a spin lock that is destroyed is used by no other thread.
+        unsafe { (lock as *mut c_int).write_volatile(DESTROYED) };
+        status
     }
 
     fn pthread_spin_lock(lock: usize; pc) -> c_int {
+        if is_spin_destroyed(lock) {
+            uses_destroyed_spin(lock, AccessKind::Lock, pc);
+        }
         misuse::waits(lock, LockMode::Write, pc, |_| is_spinning(lock));
         let status = match schedule::mine() {
             None => real(lock),
@@ -305,6 +315,9 @@ interpose! {
     }
 
     fn pthread_spin_trylock(lock: usize; pc) -> c_int {
+        if is_spin_destroyed(lock) {
+            uses_destroyed_spin(lock, AccessKind::Lock, pc);
+        }
         acquire_if_locked(lock, pc, attempt(lock, pc, || real(lock)))
     }
 
@@ -321,6 +334,9 @@ interpose! {
 /// Unlocks a spin lock that the calling thread has not locked as far as the runtime knows.
 #[cold]
 fn release_unheld_spin(lock: usize, pc: usize) {
+    if is_spin_destroyed(lock) {
+        return uses_destroyed_spin(lock, AccessKind::Unlock, pc);
+    }
     let is_held_by_another = || held::known().is_some_and(|_inside| held::held_by_another(lock, false).is_some());
     let holder = match () {
         () if !is_spinning(lock) => LockHolder::Nobody,
@@ -329,6 +345,22 @@ fn release_unheld_spin(lock: usize, pc: usize) {
     };
     misuse::unlocks(lock, pc, holder);
     sync::release(lock);
+}
+
+/// What a spin lock is after it was destroyed.
+const DESTROYED: c_int = 0x6465_7374;
+
+#[inline(always)]
+fn is_spin_destroyed(lock: usize) -> bool {
+    // SAFETY: as in `is_spinning`.
+    unsafe { (lock as *const c_int).read_volatile() == DESTROYED }
+}
+
+/// The calling thread uses a spin lock that was destroyed. It goes on with an open one, as it would without the runtime.
+#[cold]
+fn uses_destroyed_spin(lock: usize, kind: AccessKind, pc: usize) {
+    misuse::uses_destroyed(lock, kind, pc);
+    next::pthread_spin_init(lock, libc::PTHREAD_PROCESS_PRIVATE);
 }
 
 /// Whether a spin lock is locked. It is a number; which one means open differs between C libraries.

@@ -6,6 +6,7 @@
 
 use super::descriptors::{received, received_from_sockets, releases, sent};
 use super::touching::{reads, writes};
+use crate::closes::uses;
 use crate::schedule::{self, time, turn};
 use crate::this_thread;
 use libc::{c_int, epoll_event, fd_set, pollfd, timespec, timeval};
@@ -16,6 +17,7 @@ const MILLISECOND: u64 = 1_000_000;
 
 interpose! {
     fn poll(descriptors: *mut pollfd, count: u64, limit: c_int; pc) -> c_int {
+        uses_listed(descriptors, count, pc);
         let ready = match schedule::mine().filter(|_| limit != 0) {
             Some(me) => in_turn(me, pc, after(limit), listed(descriptors, count), || real(descriptors, count, 0)),
             None => real(descriptors, count, limit),
@@ -24,6 +26,7 @@ interpose! {
     }
 
     fn __poll_chk(descriptors: *mut pollfd, count: u64, limit: c_int, room: usize; pc) -> c_int {
+        uses_listed(descriptors, count, pc);
         let ready = match schedule::mine().filter(|_| limit != 0) {
             Some(me) => in_turn(me, pc, after(limit), listed(descriptors, count), || real(descriptors, count, 0, room)),
             None => real(descriptors, count, limit, room),
@@ -32,6 +35,7 @@ interpose! {
     }
 
     fn ppoll(descriptors: *mut pollfd, count: u64, limit: usize, mask: usize; pc) -> c_int {
+        uses_listed(descriptors, count, pc);
         let ready = match schedule::mine() {
             Some(me) => {
                 // SAFETY: the program gave this address as one of a time, or 0.
@@ -50,6 +54,8 @@ interpose! {
         if operation != libc::EPOLL_CTL_DEL {
             reads(event, size_of::<epoll_event>(), pc);
         }
+        uses(file, pc);
+        uses(about, pc);
         releases(file, pc);
         let result = real(file, operation, about, event);
         sent(pc);
@@ -57,6 +63,7 @@ interpose! {
     }
 
     fn epoll_wait(file: c_int, events: usize, most: c_int, limit: c_int; pc) -> c_int {
+        uses(file, pc);
         let ready = match schedule::mine().filter(|_| limit != 0) {
             Some(me) => in_turn(me, pc, after(limit), &mut [readable(file)], || real(file, events, most, 0)),
             None => real(file, events, most, limit),
@@ -65,6 +72,7 @@ interpose! {
     }
 
     fn epoll_pwait(file: c_int, events: usize, most: c_int, limit: c_int, mask: usize; pc) -> c_int {
+        uses(file, pc);
         let ready = match schedule::mine().filter(|_| limit != 0) {
             Some(me) => in_turn(me, pc, after(limit), &mut [readable(file)], || real(file, events, most, 0, mask)),
             None => real(file, events, most, limit, mask),
@@ -73,6 +81,7 @@ interpose! {
     }
 
     fn epoll_pwait2(file: c_int, events: usize, most: c_int, limit: usize, mask: usize; pc) -> c_int {
+        uses(file, pc);
         let ready = match schedule::mine() {
             Some(me) => {
                 // SAFETY: the program gave this address as one of a time, or 0.
@@ -209,6 +218,13 @@ fn in_turn(
         if turn::wait_for_descriptors(me, pc, descriptors, until) {
             return look();
         }
+    }
+}
+
+/// The descriptors of a `poll` are used; the first ones if there are very many.
+fn uses_listed(descriptors: *mut pollfd, count: u64, pc: usize) {
+    if this_thread::watched() {
+        listed(descriptors, count).iter().take(MOST).for_each(|one| uses(one.fd, pc));
     }
 }
 

@@ -10,8 +10,8 @@
 //! do more around a call are elsewhere ([`super::copies`], [`super::polling`], [`super::clocks`]).
 
 use super::descriptors::{
-    fills_stream, flushes_stream, puts_one, queues, received, receives, releases, sends, sent, took_from_queue,
-    took_one,
+    closes_stream, fills_stream, flushes_stream, opened_by, opened_pair, puts_one, queues, received, receives,
+    releases, sends, sent, took_from_queue, took_one,
 };
 use super::formats::reads_arguments;
 use super::touching::{
@@ -19,6 +19,7 @@ use super::touching::{
     reads_until, reads_vectors, reads_while_same, writes, writes_address, writes_elements, writes_if_zero, writes_line,
     writes_message, writes_string, writes_vectors,
 };
+use crate::closes::{closes, opened, replaced, uses};
 use libc::{c_int, c_long, c_uint};
 
 macro_rules! ranges {
@@ -139,7 +140,7 @@ ranges! {
     fn fputc(letter: c_int, stream: usize) -> result: c_int, first puts_one(stream) => sent();
     fn putc(letter: c_int, stream: usize) -> result: c_int, first puts_one(stream) => sent();
     fn fflush(stream: usize) -> result: c_int, first flushes_stream(stream) => sent();
-    fn fclose(stream: usize) -> result: c_int, first flushes_stream(stream) => sent();
+    fn fclose(stream: usize) -> result: c_int, first closes_stream(stream) => sent();
     fn vsnprintf(to: usize, room: usize, format: usize, list: usize) -> length: c_int,
         first reads_arguments(format, list) => writes(to, room.min(length.max(0) as usize + 1));
     fn vsprintf(to: usize, format: usize, list: usize) -> length: c_int,
@@ -150,7 +151,7 @@ ranges! {
     fn vfprintf(stream: usize, format: usize, list: usize) -> length: c_int,
         first reads_arguments(format, list), flushes_stream(stream) => sent();
     fn vdprintf(file: c_int, format: usize, list: usize) -> length: c_int,
-        first reads_arguments(format, list), releases(file) => sent();
+        first reads_arguments(format, list), uses(file), releases(file) => sent();
     fn __vsnprintf_chk(to: usize, room: usize, flag: c_int, size: usize, format: usize, list: usize) -> length: c_int,
         first reads_arguments(format, list) => writes(to, room.min(length.max(0) as usize + 1));
     fn __vsprintf_chk(to: usize, flag: c_int, size: usize, format: usize, list: usize) -> length: c_int,
@@ -163,11 +164,12 @@ ranges! {
 // Files and descriptors: <unistd.h>, <sys/uio.h>, <sys/socket.h>, <sys/eventfd.h>, <sys/stat.h>.
 ranges! {
     fn write(file: c_int, from: usize, length: usize) -> count: isize, first reads(from, length), sends(file) => sent();
-    fn pwrite(file: c_int, from: usize, length: usize, at: i64) -> count: isize, first reads(from, length);
-    fn pwrite64(file: c_int, from: usize, length: usize, at: i64) -> count: isize, first reads(from, length);
+    fn pwrite(file: c_int, from: usize, length: usize, at: i64) -> count: isize, first uses(file), reads(from, length);
+    fn pwrite64(file: c_int, from: usize, length: usize, at: i64) -> count: isize, first uses(file), reads(from, length);
     fn writev(file: c_int, vectors: usize, many: c_int) -> count: isize,
         first reads_vectors(vectors, many, ALL), sends(file) => sent();
-    fn pwritev(file: c_int, vectors: usize, many: c_int, at: i64) -> count: isize, first reads_vectors(vectors, many, ALL);
+    fn pwritev(file: c_int, vectors: usize, many: c_int, at: i64) -> count: isize,
+        first uses(file), reads_vectors(vectors, many, ALL);
     fn send(file: c_int, from: usize, length: usize, flags: c_int) -> count: isize,
         first reads(from, length), sends(file) => sent();
     fn sendto(file: c_int, from: usize, length: usize, flags: c_int, to: usize, size: c_uint) -> count: isize,
@@ -177,20 +179,21 @@ ranges! {
     fn sendmmsg(file: c_int, messages: usize, many: c_uint, flags: c_int) -> count: c_int, first sends(file) => sent();
     fn eventfd_write(file: c_int, value: u64) -> result: c_int, first sends(file) => sent();
     fn connect(file: c_int, address: usize, length: c_uint) -> result: c_int,
-        first reads(address, length), releases(file) => sent();
-    fn bind(file: c_int, address: usize, length: c_uint) -> result: c_int, first reads(address, length);
-    fn shutdown(file: c_int, how: c_int) -> result: c_int, first releases(file) => sent();
-    fn close(file: c_int) -> result: c_int, first releases(file) => sent();
+        first uses(file), reads(address, length), releases(file) => sent();
+    fn bind(file: c_int, address: usize, length: c_uint) -> result: c_int, first uses(file), reads(address, length);
+    fn shutdown(file: c_int, how: c_int) -> result: c_int, first uses(file), releases(file) => sent();
+    fn close(file: c_int) -> result: c_int, first closes(file), releases(file) => sent();
 
     fn read(file: c_int, to: usize, length: usize) -> count: isize,
         first receives(file) => received(file, count), writes(to, count);
     fn __read_chk(file: c_int, to: usize, length: usize, room: usize) -> count: isize,
         first receives(file) => received(file, count), writes(to, count);
-    fn pread(file: c_int, to: usize, length: usize, at: i64) -> count: isize => writes(to, count);
-    fn pread64(file: c_int, to: usize, length: usize, at: i64) -> count: isize => writes(to, count);
+    fn pread(file: c_int, to: usize, length: usize, at: i64) -> count: isize, first uses(file) => writes(to, count);
+    fn pread64(file: c_int, to: usize, length: usize, at: i64) -> count: isize, first uses(file) => writes(to, count);
     fn readv(file: c_int, vectors: usize, many: c_int) -> count: isize,
         first receives(file) => received(file, count), writes_vectors(vectors, many, count);
-    fn preadv(file: c_int, vectors: usize, many: c_int, at: i64) -> count: isize => writes_vectors(vectors, many, count);
+    fn preadv(file: c_int, vectors: usize, many: c_int, at: i64) -> count: isize,
+        first uses(file) => writes_vectors(vectors, many, count);
     fn recv(file: c_int, to: usize, length: usize, flags: c_int) -> count: isize,
         first receives(file) => received(file, count), writes(to, length.min(count.max(0) as usize));
     fn __recv_chk(file: c_int, to: usize, length: usize, room: usize, flags: c_int) -> count: isize,
@@ -205,11 +208,11 @@ ranges! {
     fn eventfd_read(file: c_int, value: usize) -> result: c_int,
         first receives(file) => received(file, result as isize), writes_if_zero(result, value, 8);
     fn accept(file: c_int, address: usize, length: usize) -> new: c_int,
-        first receives(file) => received(file, new as isize), writes_address(new, address, length);
+        first receives(file) => opened(new), received(file, new as isize), writes_address(new, address, length);
     fn accept4(file: c_int, address: usize, length: usize, flags: c_int) -> new: c_int,
-        first receives(file) => received(file, new as isize), writes_address(new, address, length);
+        first receives(file) => opened(new), received(file, new as isize), writes_address(new, address, length);
     fn timerfd_settime(file: c_int, flags: c_int, new: usize, old: usize) -> result: c_int,
-        first reads(new, TIMER), releases(file) => writes_if_zero(result, old, TIMER);
+        first uses(file), reads(new, TIMER), releases(file) => writes_if_zero(result, old, TIMER);
     fn mq_send(queue: c_int, from: usize, length: usize, priority: c_uint) -> result: c_int,
         first reads(from, length), queues(queue) => sent();
     fn mq_timedsend(queue: c_int, from: usize, length: usize, priority: c_uint, limit: usize) -> result: c_int,
@@ -218,18 +221,21 @@ ranges! {
         => took_from_queue(queue, count), writes(to, count);
     fn mq_timedreceive(queue: c_int, to: usize, length: usize, priority: usize, limit: usize) -> count: isize
         => took_from_queue(queue, count), writes(to, count);
-    fn getsockname(file: c_int, address: usize, length: usize) -> result: c_int => writes_address(result, address, length);
-    fn getpeername(file: c_int, address: usize, length: usize) -> result: c_int => writes_address(result, address, length);
-    fn pipe(ends: usize) -> result: c_int => writes_if_zero(result, ends, PAIR);
-    fn pipe2(ends: usize, flags: c_int) -> result: c_int => writes_if_zero(result, ends, PAIR);
+    fn getsockname(file: c_int, address: usize, length: usize) -> result: c_int,
+        first uses(file) => writes_address(result, address, length);
+    fn getpeername(file: c_int, address: usize, length: usize) -> result: c_int,
+        first uses(file) => writes_address(result, address, length);
+    fn pipe(ends: usize) -> result: c_int => opened_pair(result, ends), writes_if_zero(result, ends, PAIR);
+    fn pipe2(ends: usize, flags: c_int) -> result: c_int
+        => opened_pair(result, ends), writes_if_zero(result, ends, PAIR);
     fn socketpair(family: c_int, kind: c_int, protocol: c_int, ends: usize) -> result: c_int
-        => writes_if_zero(result, ends, PAIR);
+        => opened_pair(result, ends), writes_if_zero(result, ends, PAIR);
     fn stat(path: usize, to: usize) -> result: c_int => reads_string(path), writes_if_zero(result, to, FILE_STATUS);
     fn stat64(path: usize, to: usize) -> result: c_int => reads_string(path), writes_if_zero(result, to, FILE_STATUS);
     fn lstat(path: usize, to: usize) -> result: c_int => reads_string(path), writes_if_zero(result, to, FILE_STATUS);
     fn lstat64(path: usize, to: usize) -> result: c_int => reads_string(path), writes_if_zero(result, to, FILE_STATUS);
-    fn fstat(file: c_int, to: usize) -> result: c_int => writes_if_zero(result, to, FILE_STATUS);
-    fn fstat64(file: c_int, to: usize) -> result: c_int => writes_if_zero(result, to, FILE_STATUS);
+    fn fstat(file: c_int, to: usize) -> result: c_int, first uses(file) => writes_if_zero(result, to, FILE_STATUS);
+    fn fstat64(file: c_int, to: usize) -> result: c_int, first uses(file) => writes_if_zero(result, to, FILE_STATUS);
     fn fstatat(folder: c_int, path: usize, to: usize, flags: c_int) -> result: c_int
         => reads_string(path), writes_if_zero(result, to, FILE_STATUS);
     fn fstatat64(folder: c_int, path: usize, to: usize, flags: c_int) -> result: c_int
@@ -237,6 +243,38 @@ ranges! {
     fn readlink(path: usize, to: usize, room: usize) -> length: isize => reads_string(path), writes(to, length);
     fn getcwd(to: usize, room: usize) -> result: usize => writes_string(result);
     fn uname(to: usize) -> result: c_int => writes_if_zero(result, to, SYSTEM_NAMES);
+}
+
+// Functions that make a descriptor, or use one without memory of the program.
+ranges! {
+    fn socket(family: c_int, kind: c_int, protocol: c_int) -> file: c_int => opened(file);
+    fn eventfd(value: c_uint, flags: c_int) -> file: c_int => opened(file);
+    fn epoll_create(size: c_int) -> file: c_int => opened(file);
+    fn epoll_create1(flags: c_int) -> file: c_int => opened(file);
+    fn timerfd_create(clock: c_int, flags: c_int) -> file: c_int => opened(file);
+    fn signalfd(old: c_int, mask: usize, flags: c_int) -> file: c_int => replaced(file);
+    fn memfd_create(name: usize, flags: c_uint) -> file: c_int => opened(file);
+    fn inotify_init() -> file: c_int => opened(file);
+    fn inotify_init1(flags: c_int) -> file: c_int => opened(file);
+    fn dup(file: c_int) -> new: c_int, first uses(file) => opened(new);
+    fn dup2(file: c_int, to: c_int) -> new: c_int, first uses(file) => replaced(new);
+    fn dup3(file: c_int, to: c_int, flags: c_int) -> new: c_int, first uses(file) => replaced(new);
+    fn fcntl(file: c_int, command: c_int, value: usize) -> result: c_int, first uses(file) => opened_by(command, result);
+    fn fcntl64(file: c_int, command: c_int, value: usize) -> result: c_int, first uses(file) => opened_by(command, result);
+    fn ioctl(file: c_int, command: usize, value: usize) -> result: c_int, first uses(file);
+    fn fsync(file: c_int) -> result: c_int, first uses(file);
+    fn fdatasync(file: c_int) -> result: c_int, first uses(file);
+    fn ftruncate(file: c_int, length: i64) -> result: c_int, first uses(file);
+    fn ftruncate64(file: c_int, length: i64) -> result: c_int, first uses(file);
+    fn lseek(file: c_int, by: i64, from: c_int) -> at: i64, first uses(file);
+    fn lseek64(file: c_int, by: i64, from: c_int) -> at: i64, first uses(file);
+    fn listen(file: c_int, most: c_int) -> result: c_int, first uses(file);
+    fn setsockopt(file: c_int, level: c_int, name: c_int, value: usize, size: c_uint) -> result: c_int,
+        first uses(file), reads(value, size);
+    fn getsockopt(file: c_int, level: c_int, name: c_int, value: usize, size: usize) -> result: c_int,
+        first uses(file) => writes_address(result, value, size);
+    fn sendfile(to: c_int, from: c_int, offset: usize, count: usize) -> done: isize, first uses(from), sends(to) => sent();
+    fn sendfile64(to: c_int, from: c_int, offset: usize, count: usize) -> done: isize, first uses(from), sends(to) => sent();
 }
 
 // Times, of which some functions have one result for all threads: <time.h>.

@@ -2,14 +2,17 @@
 //!
 //! Readers learn what writers released at the lock's address. They release their own knowledge at the next address,
 //! which only writers read: two successive readers are not ordered.
+//!
+//! The C library does not mark a lock that is destroyed, so that is done here, in a field that it does not use. Whoever
+//! initialises the lock again, by a function or not, overwrites the mark.
 
 use crate::held::{self, LockMode};
 use crate::misuse::{self, LockHolder};
 use crate::schedule::time;
 use crate::{memory, schedule, sync};
 use libc::{CLOCK_REALTIME, EBUSY, ETIMEDOUT, c_int, pthread_rwlock_t};
-use ravelin_findings::WaitsFor;
 use ravelin_findings::events::Act;
+use ravelin_findings::{AccessKind, WaitsFor};
 
 mod next {
     use libc::c_int;
@@ -65,20 +68,29 @@ interpose! {
     }
 
     fn pthread_rwlock_destroy(lock: usize; pc) -> c_int {
-        if is_written(lock) || readers(lock) > 0 {
+        if is_destroyed(lock) {
+            misuse::uses_destroyed(lock, AccessKind::Destroy, pc);
+        } else if is_written(lock) || readers(lock) > 0 {
             misuse::destroys_locked(lock, pc);
         }
         memory::forget(lock, size_of::<pthread_rwlock_t>());
-        real(lock)
+        misuse::destroys(lock, pc);
+        let status = real(lock);
+        if status == 0 {
+            mark_destroyed(lock);
+        }
+        status
     }
 
     fn pthread_rwlock_rdlock(object: usize; pc) -> c_int {
+        not_destroyed(object, LockMode::Read, pc);
         // A thread that holds it for writing is refused.
         misuse::waits(object, LockMode::Read, pc, |_| false);
         reads(object, pc, lock(object, pc, || None, READ, || real(object)))
     }
 
     fn pthread_rwlock_tryrdlock(lock: usize; pc) -> c_int {
+        not_destroyed(lock, LockMode::Read, pc);
         reads(lock, pc, attempt(lock, Act::LockShared, pc, || real(lock)))
     }
 
@@ -93,11 +105,13 @@ interpose! {
     }
 
     fn pthread_rwlock_wrlock(object: usize; pc) -> c_int {
+        not_destroyed(object, LockMode::Write, pc);
         misuse::waits(object, LockMode::Write, pc, |held| held == LockMode::Read && readers(object) > 0);
         writes(object, pc, lock(object, pc, || None, WRITE, || real(object)))
     }
 
     fn pthread_rwlock_trywrlock(lock: usize; pc) -> c_int {
+        not_destroyed(lock, LockMode::Write, pc);
         writes(lock, pc, attempt(lock, Act::Lock, pc, || real(lock)))
     }
 
@@ -144,6 +158,9 @@ fn writes(lock: usize, pc: usize, status: c_int) -> c_int {
 /// Unlocks a lock that the calling thread has not locked as far as the runtime knows.
 #[cold]
 fn release_unheld(lock: usize, pc: usize) {
+    if is_destroyed(lock) {
+        return misuse::uses_destroyed(lock, AccessKind::Unlock, pc);
+    }
     let is_held_by_another = || held::known().is_some_and(|_inside| held::held_by_another(lock, false).is_some());
     let holder = match writer(lock) {
         0 if readers(lock) == 0 => LockHolder::Nobody,
@@ -166,6 +183,29 @@ fn release_unheld(lock: usize, pc: usize) {
 fn readers(lock: usize) -> u32 {
     // SAFETY: as in `writer`.
     unsafe { (lock as *const u32).read_volatile() >> 3 }
+}
+
+/// The calling thread is about to lock a lock.
+#[inline(always)]
+fn not_destroyed(lock: usize, mode: LockMode, pc: usize) {
+    if is_destroyed(lock) {
+        misuse::uses_destroyed(lock, mode.access_kind(), pc);
+    }
+}
+
+/// Where the C library's header has a field without a use (`__pad2`), and what stands there after the lock was destroyed.
+const UNUSED: usize = 40;
+const DESTROYED: u64 = 0x6465_7374_726f_7965;
+
+#[inline(always)]
+fn is_destroyed(lock: usize) -> bool {
+    // SAFETY: as in `writer`.
+    unsafe { ((lock + UNUSED) as *const u64).read_volatile() == DESTROYED }
+}
+
+fn mark_destroyed(lock: usize) {
+    // SAFETY: as in `writer`; a lock that is destroyed is used by no other thread.
+    unsafe { ((lock + UNUSED) as *mut u64).write_volatile(DESTROYED) }
 }
 
 pub fn left_by_readers(lock: usize) -> usize {

@@ -486,7 +486,7 @@ impl TurnChecks {
             return;
         }
         let Some(running) = running else {
-            with(Turns::descriptors);
+            with(Turns::abandoned);
             return resume();
         };
         let tid = seat(running).tid.load(Ordering::Acquire);

@@ -130,7 +130,7 @@ pub(super) type Key = (&'static str, String, String, Option<String>);
 
 pub(super) fn key(finding: &Finding) -> Key {
     // Which thread closes a circle of locks is random, too.
-    let race = matches!(finding.problem, Problem::DataRace | Problem::LockOrderInversion);
+    let race = matches!(finding.problem, Problem::DataRace | Problem::LockOrderInversion | Problem::DescriptorRace);
     let place = |access: &WatchedAccess| match access.stack.first() {
         Some(frame) if race => frame.place(),
         Some(frame) => format!("{} {:?}", frame.place(), frame.column),
@@ -352,6 +352,10 @@ impl Naming<'_> {
                 (None, MemoryArea::Heap { offset: address.saturating_sub(*start), size: *size, thread, allocated })
             }
             MemoryKind::Stack { thread } => (None, MemoryArea::Stack { thread: self.thread(process, *thread) }),
+            MemoryKind::Descriptor { thread, stack } => {
+                let thread = self.thread(process, *thread);
+                (None, MemoryArea::Descriptor { number: address, thread, opened: self.stack(process, stack) })
+            }
         };
         WatchedLocation { address: format!("{address:#x}"), name, memory }
     }
@@ -421,6 +425,8 @@ fn access_kind(kind: ravelin_findings::AccessKind) -> AccessKind {
         Found::ThreadEnd => AccessKind::ThreadEnd,
         Found::SignalHandler => AccessKind::SignalHandler,
         Found::InterruptedCode => AccessKind::InterruptedCode,
+        Found::DescriptorUse => AccessKind::DescriptorUse,
+        Found::Close => AccessKind::Close,
     }
 }
 
@@ -452,6 +458,7 @@ fn problem(problem: ravelin_findings::Problem) -> Problem {
         Found::DoubleFree => Problem::DoubleFree,
         Found::ThreadLeak => Problem::ThreadLeak,
         Found::ErrnoChange => Problem::ErrnoChange,
+        Found::DescriptorRace => Problem::DescriptorRace,
     }
 }
 
