@@ -45,7 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             tools::install();
             Ok(())
         }),
-        ("build of the tests", &mut || succeed(cargo().arg("test").args(EVERYTHING).arg("--no-run"))),
+        ("build of the tests", &mut || succeed(cargo().arg("test").args(settings()).args(EVERYTHING).arg("--no-run"))),
         ("tests", &mut || programs.run(&arguments.rest, &skipped)),
     ];
     let count = steps.len();
@@ -81,8 +81,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 /// All packages, with the features that are not on by default.
 const EVERYTHING: [&str; 3] = ["--workspace", "--features", "ravelin-cli/cluster"];
 
+/// Lints everything that is built. That is `--all-targets` without unit tests of crates that have none (`test = false`):
+/// the files with unit tests of such a crate are part of its test program.
 fn lint(packages: &[&str]) -> Result<()> {
-    succeed(cargo().arg("clippy").args(packages).args(["--all-targets", "--", "-D", "warnings"]))
+    let targets = ["--lib", "--bins", "--examples", "--tests", "--benches", "--", "-D", "warnings"];
+    succeed(cargo().arg("clippy").args(settings()).args(packages).args(targets))
 }
 
 type Step<'a> = (&'static str, &'a mut dyn FnMut() -> Result<()>);
@@ -95,4 +98,10 @@ fn cargo() -> Command {
         cargo.env("CARGO_INCREMENTAL", "0");
     }
     cargo
+}
+
+/// Settings for every step that compiles. As arguments, because tests that start cargo would inherit variables.
+fn settings() -> &'static [&'static str] {
+    const UNATTENDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/test/unattended.toml");
+    if tools::is_unattended() { &["--config", UNATTENDED] } else { &[] }
 }

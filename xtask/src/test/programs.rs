@@ -23,7 +23,7 @@ impl Programs {
         // By a shell, so that headings, which cargo writes to its standard error, come before their results.
         let mut command = Command::new("sh");
         command.args(["-c", "exec \"$0\" \"$@\" 2>&1"]).arg(cargo.get_program());
-        command.arg("test").args(super::EVERYTHING).arg("--no-fail-fast").args(rest);
+        command.arg("test").args(super::settings()).args(super::EVERYTHING).arg("--no-fail-fast").args(rest);
         // Other settings than those of the step before would build everything again.
         command.envs(cargo.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.current_dir(crate::root()).env(skipped.variable(), skipped.list());
