@@ -19,6 +19,7 @@ pub mod runtime;
 mod schedules;
 mod stateright;
 mod storage;
+mod verify;
 mod write;
 
 use anyhow::{Result, ensure};
@@ -54,6 +55,8 @@ pub enum Benchmark {
     Runtime(runtime::Arguments),
     /// Schedules: what each finds in how many runs, and how fast turns are taken
     Schedules(schedules::Arguments),
+    /// Every schedule: runs a second, runs per trace, and what the reductions save
+    Verify(verify::Arguments),
 }
 
 pub fn run(Arguments { write, benchmark }: &Arguments) -> Result<()> {
@@ -72,6 +75,7 @@ pub fn run(Arguments { write, benchmark }: &Arguments) -> Result<()> {
         Benchmark::Robustness(arguments) => robustness::run(arguments),
         Benchmark::Runtime(arguments) => runtime::run(arguments),
         Benchmark::Schedules(arguments) => schedules::run(arguments),
+        Benchmark::Verify(arguments) => verify::run(arguments),
     }
 }
 
@@ -89,6 +93,7 @@ impl Benchmark {
             Benchmark::Robustness(_) => "robustness",
             Benchmark::Runtime(_) => "runtime",
             Benchmark::Schedules(_) => "schedules",
+            Benchmark::Verify(_) => "verify",
         }
     }
 
