@@ -23,19 +23,12 @@ pub const VALUES: usize = 4;
 /// The clocks of one location.
 ///
 /// Programs have many locations, and threads that share one contend for it: the cost of an access is the number of
-/// cache lines it touches. The fields are laid out so that, after 32 bytes of the caller's, a load touches the first
-/// three lines and a store all five.
+/// cache lines it touches. After 48 bytes of the caller's, the first line ends with the owner. The next ones are the
+/// message, the sc clocks, the sightings and the values. A load by the owner needs no sightings, and only a write needs
+/// the values.
 #[repr(C)]
 #[derive(Debug)]
 pub struct LocationClocks {
-    /// `W_SC`.
-    written: ClockSnapshot,
-    /// What a reader learns; `None` for nothing.
-    message: Option<PublishedClocks>,
-    /// `M_SC`, if the location was read since it was written: what the last thread that touched it knows. It is a
-    /// snapshot of one moment, because that thread knows all that the previous ones knew. (The value from before the
-    /// write stays, to reuse its array.)
-    touched: ClockSnapshot,
     /// One more than the site of the last read since the last write. Without such a read, `M_SC` equals `written`.
     last_read: Option<NonZero<SiteCode>>,
     /// The thread that accessed it last, …
@@ -44,6 +37,14 @@ pub struct LocationClocks {
     published: bool,
     /// … and the first of its accesses since one of another thread.
     owned_since: Epoch,
+    /// What a reader learns; `None` for nothing.
+    message: Option<PublishedClocks>,
+    /// `W_SC`.
+    written: ClockSnapshot,
+    /// `M_SC`, if the location was read since it was written: what the last thread that touched it knows. It is a
+    /// snapshot of one moment, because that thread knows all that the previous ones knew. (The value from before the
+    /// write stays, to reuse its array.)
+    touched: ClockSnapshot,
     history: History,
 }
 
@@ -108,13 +109,13 @@ impl LocationClocks {
     /// A location with its initial value, which all threads know.
     pub fn new(initial: u64) -> LocationClocks {
         LocationClocks {
-            written: ClockSnapshot::default(),
-            message: None,
-            touched: ClockSnapshot::default(),
             last_read: None,
             owner: 0,
             published: false,
             owned_since: Epoch::MAX,
+            message: None,
+            written: ClockSnapshot::default(),
+            touched: ClockSnapshot::default(),
             history: History::new(initial),
         }
     }
@@ -139,6 +140,7 @@ impl LocationClocks {
     }
 
     /// Whether this thread made the last access.
+    #[inline(always)]
     pub fn is_owned_by(&self, tid: Tid) -> bool {
         self.owner == tid && self.owned_since != Epoch::MAX
     }
@@ -152,7 +154,7 @@ impl LocationClocks {
     #[inline]
     pub fn load(&mut self, thread: &mut ThreadClocks, access: LocationAccess) -> Option<AccessViolation> {
         let mut violation = None;
-        if !self.history.knows_newest(thread.tid, thread.cur.view()) {
+        if !self.knows_newest(thread) {
             violation = self.stale_read(thread, access.mode);
             self.see(thread);
         }
@@ -209,7 +211,7 @@ impl LocationClocks {
         expected: u64,
         written: Option<u64>,
     ) -> Option<AccessViolation> {
-        let known = self.history.knows_newest(thread.tid, thread.cur.view());
+        let known = self.knows_newest(thread);
         let violation = if known {
             None
         } else {
@@ -364,6 +366,14 @@ impl LocationClocks {
     fn see(&mut self, thread: &mut ThreadClocks) {
         self.history.see(thread);
         thread.changed = thread.epoch;
+    }
+
+    /// Whether the thread knows the newest write, as one that made the last access does.
+    #[inline(always)]
+    fn knows_newest(&self, thread: &ThreadClocks) -> bool {
+        let knows = || self.history.knows_newest(thread.tid, thread.cur.view());
+        debug_assert!(!self.is_owned_by(thread.tid) || knows());
+        self.is_owned_by(thread.tid) || knows()
     }
 
     /// What a read does to the clocks.

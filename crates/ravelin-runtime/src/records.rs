@@ -2,8 +2,10 @@
 //! for which a cell has no room.
 //!
 //! Records live in one reserved array and are found by number. Those of a word form a list that begins in the shadow. A
-//! record is locked while it is used. The thread that frees the memory may free the record at any time. After locking a
-//! record, a thread therefore checks again that it is still the wanted one.
+//! link of the list also says which byte its record is about, and the links are in an array of their own, so that only
+//! the wanted record is touched: some programs have eight atomics in a word. A record is locked while it is used. The
+//! thread that frees the memory may free the record at any time. After locking a record, a thread therefore checks
+//! again that it is still the wanted one.
 
 use crate::lock_order;
 use crate::mapping;
@@ -18,7 +20,9 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 /// How many accesses are kept in the record itself.
 const NEAR: usize = 2;
 /// How many records there is room for.
-const MOST: usize = 1 << 26;
+const MOST: usize = 1 << NUMBER_BITS;
+/// The low bits of a link are the number of a record, 0 for none. The bits above are the byte that it is about.
+const NUMBER_BITS: u32 = 26;
 
 /// Live locations, and the most so far.
 pub static LOCATIONS: AtomicU64 = AtomicU64::new(0);
@@ -29,13 +33,13 @@ pub static MOST_LOCATIONS: AtomicU64 = AtomicU64::new(0);
 pub struct WordRecord {
     /// The first accesses to the bytes of the record, as slots of a cell; 0 for none.
     accesses: [u64; NEAR],
-    /// The clocks of an atomic location.
-    location: Option<LocationClocks>,
     /// Accesses for which there is no room above.
     #[expect(clippy::box_collection, reason = "there is room for one word")]
     more_accesses: Option<Box<Vec<u64>>>,
     /// What a lock released.
     released: Option<Box<ReleaseClocks>>,
+    /// The clocks of an atomic location.
+    location: Option<LocationClocks>,
 }
 
 /// A record and what is needed to find and lock it. The layout of a [`Location`] depends on the fields before it.
@@ -43,7 +47,6 @@ pub struct WordRecord {
 pub struct RecordSlot {
     /// Odd while a thread uses the record; grows by two when its content changes for readers.
     turn: AtomicU32,
-    next: AtomicU32,
     /// What the record is about, readable without the lock; 0 if it is free.
     address: AtomicUsize,
     record: UnsafeCell<WordRecord>,
@@ -53,6 +56,8 @@ pub struct RecordSlot {
 const _: () = assert!(size_of::<RecordSlot>() == 5 * 64);
 
 static ARRAY: AtomicPtr<RecordSlot> = AtomicPtr::new(std::ptr::null_mut());
+/// For each record, the link to the next one of the same word.
+static LINKS: AtomicPtr<AtomicU32> = AtomicPtr::new(std::ptr::null_mut());
 static USED: AtomicU32 = AtomicU32::new(1);
 static FREE: Spin<Vec<u32>> = Spin::new(Vec::new());
 
@@ -60,20 +65,22 @@ static FREE: Spin<Vec<u32>> = Spin::new(Vec::new());
 pub fn reserve() -> bool {
     let length = MOST * size_of::<RecordSlot>();
     let array = mapping::map(length);
-    if array.is_null() {
+    let links = mapping::map(MOST * size_of::<AtomicU32>());
+    if array.is_null() || links.is_null() {
         return false;
     }
     // Most programs have few locations and need only the beginning.
     let beginning = mapping::HUGE;
     // SAFETY: within what was mapped just now.
     unsafe { mapping::prefer_huge_pages(array as usize + beginning, length - beginning) };
+    LINKS.store(links.cast(), Ordering::Release);
     ARRAY.store(array.cast(), Ordering::Release);
     true
 }
 
 impl WordRecord {
     fn new() -> WordRecord {
-        WordRecord { accesses: [0; NEAR], location: None, more_accesses: None, released: None }
+        WordRecord { accesses: [0; NEAR], more_accesses: None, released: None, location: None }
     }
 
     /// Whether it holds the clocks of an atomic location.
@@ -174,7 +181,7 @@ impl RecordSlot {
     #[inline(always)]
     fn fetch(&self, writes: bool) {
         let place = std::ptr::from_ref(self).cast::<i8>();
-        for line in 1..if writes { 5 } else { 3 } {
+        for line in 1..if writes { 5 } else { 4 } {
             // SAFETY: within the place; and prefetching a cache line reads nothing.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(place.add(line * 64)) };
         }
@@ -220,6 +227,34 @@ fn place(number: u32) -> &'static RecordSlot {
     unsafe { &*ARRAY.load(Ordering::Relaxed).add(number as usize) }
 }
 
+/// The record that a link leads to; `None` at the end of the list.
+#[inline(always)]
+fn linked(link: u32) -> Option<&'static RecordSlot> {
+    match link & (MOST as u32 - 1) {
+        0 => None,
+        number => Some(place(number)),
+    }
+}
+
+/// The link after one that leads to a record.
+#[inline(always)]
+fn next(link: u32) -> &'static AtomicU32 {
+    // SAFETY: there is a link for each number, and any bits are atomics.
+    unsafe { &*LINKS.load(Ordering::Relaxed).add((link & (MOST as u32 - 1)) as usize) }
+}
+
+/// The link to the record of an address.
+#[inline(always)]
+fn link_to(number: u32, address: usize) -> u32 {
+    number | ((address & 7) as u32) << NUMBER_BITS
+}
+
+/// Whether a link leads to a record of the same byte of a word as this address.
+#[inline(always)]
+fn may_be_of(link: u32, address: usize) -> bool {
+    link >> NUMBER_BITS == (address & 7) as u32
+}
+
 /// Locks the record of an address, which is created if there is none; `None` if memory has run out.
 #[inline(always)]
 pub fn lock(address: usize) -> Option<LockedRecord> {
@@ -230,20 +265,21 @@ pub fn lock(address: usize) -> Option<LockedRecord> {
 #[inline(always)]
 pub fn lock_for(address: usize, writes: bool) -> Option<LockedRecord> {
     let head = shadow::record(address);
-    let mut number = head.load(Ordering::Acquire);
-    while number != 0 {
-        let place = place(number);
-        place.fetch(writes);
-        if place.address.load(Ordering::Relaxed) == address {
-            let locked = place.lock();
+    let mut link = head.load(Ordering::Acquire);
+    while let Some(place) = linked(link) {
+        if may_be_of(link, address) {
+            place.fetch(writes);
             if place.address.load(Ordering::Relaxed) == address {
-                return Some(locked);
+                let locked = place.lock();
+                if place.address.load(Ordering::Relaxed) == address {
+                    return Some(locked);
+                }
+                drop(locked);
+                link = head.load(Ordering::Acquire);
+                continue;
             }
-            drop(locked);
-            number = head.load(Ordering::Acquire);
-            continue;
         }
-        number = place.next.load(Ordering::Acquire);
+        link = next(link).load(Ordering::Acquire);
     }
     lock_new(address)
 }
@@ -272,16 +308,16 @@ fn lock_new(address: usize) -> Option<LockedRecord> {
         let first = head.load(Ordering::Acquire);
         // Another thread may have created it meanwhile.
         let mut other = first;
-        while other != 0 {
-            let place = place(other);
-            if place.address.load(Ordering::Relaxed) == address {
+        while let Some(place) = linked(other) {
+            if may_be_of(other, address) && place.address.load(Ordering::Relaxed) == address {
                 give_back(number, locked);
                 return lock(address);
             }
-            other = place.next.load(Ordering::Acquire);
+            other = next(other).load(Ordering::Acquire);
         }
-        new.next.store(first, Ordering::Release);
-        if head.compare_exchange(first, number, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+        let link = link_to(number, address);
+        next(link).store(first, Ordering::Release);
+        if head.compare_exchange(first, link, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
             return Some(locked);
         }
     }
@@ -303,9 +339,8 @@ pub fn with<R>(address: usize, work: impl FnOnce(&mut WordRecord) -> R) -> Optio
 
 /// Does something with each record of the word of an address, in turn. Passes the address that the record is about.
 pub fn for_each_in_word(address: usize, mut work: impl FnMut(usize, &mut WordRecord)) {
-    let mut number = shadow::record(address).load(Ordering::Acquire);
-    while number != 0 {
-        let place = place(number);
+    let mut link = shadow::record(address).load(Ordering::Acquire);
+    while let Some(place) = linked(link) {
         let mut locked = place.lock();
         let about = place.address.load(Ordering::Relaxed);
         if about & !7 == address & !7 {
@@ -313,22 +348,21 @@ pub fn for_each_in_word(address: usize, mut work: impl FnMut(usize, &mut WordRec
             // The caller may begin a new object.
             locked.wrote();
         }
-        number = place.next.load(Ordering::Acquire);
+        link = next(link).load(Ordering::Acquire);
     }
 }
 
 /// Forgets the records of a range.
 pub fn forget(address: usize, length: usize) {
     shadow::for_each_record(address, length, |head| {
-        let mut number = head.swap(0, Ordering::AcqRel);
-        while number != 0 {
-            let place = place(number);
+        let mut link = head.swap(0, Ordering::AcqRel);
+        while let Some(place) = linked(link) {
             let mut locked = place.lock();
-            let next = place.next.load(Ordering::Acquire);
+            let next = next(link).load(Ordering::Acquire);
             let lock = locked.record().is_released().then(|| place.address.load(Ordering::Relaxed));
-            give_back(number, locked);
+            give_back(link & (MOST as u32 - 1), locked);
             lock.into_iter().for_each(lock_order::forget);
-            number = next;
+            link = next;
         }
     });
 }
@@ -351,11 +385,11 @@ mod tests {
     use ravelin_clocks::ThreadClocks;
 
     fn number_of(address: usize) -> Option<u32> {
-        let mut number = shadow::record(address).load(Ordering::Acquire);
-        while number != 0 && place(number).address.load(Ordering::Relaxed) != address {
-            number = place(number).next.load(Ordering::Acquire);
+        let mut link = shadow::record(address).load(Ordering::Acquire);
+        while linked(link).is_some_and(|place| place.address.load(Ordering::Relaxed) != address) {
+            link = next(link).load(Ordering::Acquire);
         }
-        (number != 0).then_some(number)
+        (link != 0).then_some(link)
     }
 
     fn slots(record: &mut WordRecord) -> Vec<u64> {
