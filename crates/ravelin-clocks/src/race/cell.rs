@@ -7,7 +7,9 @@
 //! quickly.
 //!
 //! Atomic accesses are not kept in the cell but in the list of their location. The first slot of the cell may be the
-//! *marker*, which says which bytes have such lists, and whether there is a list of slots that had to leave the cell.
+//! *marker*, which says which bytes have such lists, and of which bytes there are slots that had to leave the cell. Words
+//! that many threads read are the usual reason for that, so a thread that reads such a word again and finds its last
+//! read in the cell does not look into the list.
 //!
 //! A bit of the first slot is the cell's lock: an access takes it with one atomic instruction, changes as many slots as
 //! it must, and gives it back with a plain store. So of two simultaneous accesses one sees the other.
@@ -18,7 +20,7 @@
 //! of either to the word does.
 
 use super::list::{self, AccessList};
-use super::slot::{ATOMIC, BYTES, WRITE, alike, epoch, races, remainder, tid, without};
+use super::slot::{ATOMIC, BYTES, WRITE, alike, bytes, epoch, races, remainder, tid, without};
 use crate::thread::ThreadClocks;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -34,6 +36,11 @@ const MARKER: u64 = 4;
 const SPILT: u64 = 16;
 /// Set in the first slot while a thread works with the cell.
 const LOCKED: u64 = 32;
+/// From these bits of the marker on: the bytes that writes, and reads, in the list may have. A list is never known to
+/// have less than that.
+const SPILT_WRITES: u32 = 16;
+const SPILT_READS: u32 = 24;
+const SPILT_BYTES: u64 = 0xffff << SPILT_WRITES;
 
 /// The lists of one word.
 pub trait Lists {
@@ -46,6 +53,12 @@ pub trait Lists {
     /// Calls `work` with the list that slots of the cell move to, which is created if needed. `None` if memory has run
     /// out.
     fn spilt<R>(&self, work: impl FnOnce(&mut Self::List) -> R) -> Option<R>;
+
+    /// Whether every access looks into the lists, if there are any. What is found does not depend on that: tests compare
+    /// both.
+    fn always_look(&self) -> bool {
+        false
+    }
 
     /// Waits a little for another thread that works with the cell, and longer when called again.
     fn pause(&self, _spins: &mut u32) {
@@ -125,8 +138,13 @@ pub fn access_locked(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists:
     // Another thread may be working with the other slots without the lock.
     let unguarded = cell.slots[0] == 0;
     let (mut shared, mut free, mut others) = (None, None, false);
+    // The bytes of the thread's own reads in the cell.
+    let mut own_reads = 0;
     for index in (usize::from(marked != 0)..SLOTS).rev() {
         let mut slot = cell.slots[index];
+        if slot & WRITE == 0 && tid(slot) == tid(mine) {
+            own_reads |= slot & BYTES;
+        }
         if alike(slot, mine) {
             shared = Some(index);
             continue;
@@ -170,13 +188,29 @@ pub fn access_locked(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists:
         cell.set(place, cell.slots[place] | mine);
     }
     let mut stored = place.is_some();
-    if marked & (SPILT | mine & BYTES) != 0 {
+    if marked != 0 && (looks(marked, mine, own_reads) || marked & SPILT != 0 && lists.always_look()) {
         look_into_lists(&mut cell, thread, mine, lists, &mut outcome, &mut stored);
     }
     if !stored {
         insert(&mut cell, mine, lists);
     }
     outcome
+}
+
+/// Whether the access `mine` must look into the lists: for accesses it may race with, or for an earlier one of its own
+/// that it makes superfluous. There is one slot at most per byte, thread and kind of access, so bytes of its own reads
+/// in the cell are not in the list.
+#[inline(always)]
+fn looks(marked: u64, mine: u64, own_reads: u64) -> bool {
+    let touched = u64::from(bytes(mine));
+    let reads = if mine & WRITE == 0 { touched & !u64::from(bytes(own_reads)) } else { touched };
+    marked & (mine & BYTES | touched << SPILT_WRITES | reads << SPILT_READS) != 0
+}
+
+/// What the marker says about a slot that is in the list.
+#[inline(always)]
+fn in_marker(slot: u64) -> u64 {
+    SPILT | u64::from(bytes(slot)) << if slot & WRITE != 0 { SPILT_WRITES } else { SPILT_READS }
 }
 
 /// The part of [`access`] that concerns the lists. If the access is not stored yet, a slot of the cell moves to a list
@@ -194,16 +228,19 @@ fn look_into_lists(
     lists.for_each(|list, is_spilt| {
         let raced = list::meet(list, thread, mine);
         outcome.raced = outcome.raced.or(raced);
-        if is_spilt && !*stored {
+        if !is_spilt {
+            return;
+        }
+        if !*stored {
             let victim = victim(&cell.slots, mine);
             list::add(list, cell.slots[victim]);
             cell.set(victim, mine);
-            cell.slots[0] |= SPILT;
             *stored = true;
-        } else if is_spilt && !list.slots().any(|slot| *slot != 0 && *slot & ATOMIC == 0) {
-            let rest = cell.slots[0] & !SPILT;
-            cell.slots[0] = if rest & BYTES == 0 { 0 } else { rest };
         }
+        let plain = list.slots().filter(|slot| **slot != 0 && **slot & ATOMIC == 0);
+        let spilt = plain.fold(0, |spilt, slot| spilt | in_marker(*slot));
+        let rest = cell.slots[0] & !(SPILT | SPILT_BYTES) | spilt;
+        cell.slots[0] = if rest & (SPILT | BYTES) == 0 { 0 } else { rest };
     });
 }
 
@@ -346,24 +383,27 @@ impl Drop for LockedCell<'_> {
 /// Moves a slot of a full cell to the list, and records that in the marker, which takes the first slot if there was
 /// none. Returns false if memory has run out.
 fn spill(cell: &mut LockedCell, victim: usize, lists: &impl Lists) -> bool {
-    if lists.spilt(|list| list::add(list, cell.slots[victim])).is_none() {
+    let spilt = cell.slots[victim];
+    if lists.spilt(|list| list::add(list, spilt)).is_none() {
         return false;
     }
     if cell.marked() == 0 {
         cell.set(victim, cell.slots[0]);
-        cell.slots[0] = MARKER | SPILT;
+        cell.slots[0] = MARKER | in_marker(spilt);
     } else {
         cell.set(victim, 0);
-        cell.slots[0] |= SPILT;
+        cell.slots[0] |= in_marker(spilt);
     }
     true
 }
 
 /// The slot that leaves a full cell. It is one of an earlier epoch of the same thread if there is any, which is rarely
-/// needed again. Otherwise it varies, because several threads may take turns.
+/// needed again. Otherwise it varies, because several threads may take turns; but reads leave first, because reads need
+/// not be compared with them.
 fn victim(slots: &[u64; SLOTS], mine: u64) -> usize {
     let old = |slot: u64| slot & MARKER == 0 && tid(slot) == tid(mine) && epoch(slot) != epoch(mine);
     let start = (mine.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62) as usize;
-    let any = || (start..start + SLOTS).map(|index| index % SLOTS).find(|&index| slots[index] & MARKER == 0);
+    let without = |flags: u64| (start..start + SLOTS).map(|index| index % SLOTS).find(|&at| slots[at] & flags == 0);
+    let any = || without(MARKER | WRITE).or_else(|| without(MARKER));
     slots.iter().position(|&slot| old(slot)).or_else(any).unwrap_or(0)
 }

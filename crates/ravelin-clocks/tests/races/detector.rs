@@ -16,6 +16,8 @@ pub struct Detector {
     lists: RefCell<BTreeMap<usize, Vec<u64>>>,
     /// Whether threads lock cells also where they are alone.
     always_locks: bool,
+    /// Whether they look into the lists also where nothing can be there.
+    always_looks: bool,
 }
 
 /// The other access of a race.
@@ -29,6 +31,7 @@ pub struct Reported {
 
 struct Word<'a> {
     base: usize,
+    always_looks: bool,
     lists: &'a RefCell<BTreeMap<usize, Vec<u64>>>,
 }
 
@@ -38,6 +41,10 @@ impl Lists for Word<'_> {
     fn for_each(&self, mut work: impl FnMut(&mut Vec<u64>, bool)) {
         let mut lists = self.lists.borrow_mut();
         lists.range_mut(self.base..self.base + 8).for_each(|(&at, list)| work(list, at == self.base));
+    }
+
+    fn always_look(&self) -> bool {
+        self.always_looks
     }
 
     fn spilt<R>(&self, work: impl FnOnce(&mut Vec<u64>) -> R) -> Option<R> {
@@ -54,11 +61,16 @@ impl Detector {
             cells: Default::default(),
             lists: RefCell::default(),
             always_locks: false,
+            always_looks: false,
         }
     }
 
     pub fn that_always_locks() -> Detector {
         Detector { always_locks: true, ..Detector::new() }
+    }
+
+    pub fn that_always_looks() -> Detector {
+        Detector { always_locks: true, always_looks: true, ..Detector::new() }
     }
 
     /// How accesses of a thread are remembered now.
@@ -69,7 +81,7 @@ impl Detector {
     /// An access within one word; the access it races with, if that is noticed.
     pub fn access(&mut self, memory: Memory) -> Option<Reported> {
         let Memory { thread, at, size, write, atomic, .. } = memory;
-        let word = Word { base: at / 8 * 8, lists: &self.lists };
+        let word = Word { base: at / 8 * 8, always_looks: self.always_looks, lists: &self.lists };
         let cell = &self.cells[at / 8];
         let flags = if write { slot::WRITE } else { 0 } | if atomic { slot::ATOMIC } else { 0 };
         let mine = self.stamp(thread) | slot::span(at % 8, size) | flags;
