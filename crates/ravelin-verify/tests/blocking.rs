@@ -201,3 +201,32 @@ fn what_happens_beside_an_exit_is_seen() {
     };
     assert!(reads(0) && reads(1), "{:#?}", found.everything);
 }
+
+/// Threads on which an earlier version missed traces.
+#[test]
+fn loops_with_two_cells_that_once_had_too_few_runs() {
+    use Do::{AwaitBoth, Load, Store};
+    for threads in [
+        // A run that stops in the middle of a round is the only one of its trace.
+        vec![
+            vec![Store(0, 1), Store(1, 0)],
+            vec![Store(1, 1), AwaitBoth(0, 1), Store(1, 1)],
+            vec![AwaitBoth(0, 1)],
+            vec![AwaitBoth(0, 1)],
+        ],
+        // A thread that waits at the end waits for the second cell.
+        vec![
+            vec![AwaitBoth(0, 1), Load(1)],
+            vec![Store(1, 1), Store(1, 0)],
+            vec![Store(1, 0), AwaitBoth(0, 1)],
+            vec![Store(0, 1)],
+        ],
+        // A write of the same value does not end the wait.
+        vec![vec![Load(0), AwaitBoth(0, 1)], vec![Store(0, 1)], vec![Store(1, 1), Store(1, 0)], vec![Store(0, 1)]],
+    ] {
+        let machine = Machine { threads };
+        let found = explore(&machine, 1, 0);
+        assert_eq!(found.traces, machine.all(), "{:?}", machine.threads);
+        assert_eq!(found.twice, 0, "{:?}", machine.threads);
+    }
+}

@@ -192,7 +192,7 @@ fn known_programs_have_as_many_runs_as_traces() {
 }
 
 #[test]
-fn every_reduction_finds_all_traces_and_a_stronger_one_makes_fewer_runs() {
+fn every_reduction_finds_all_traces_and_optimal_makes_no_run_too_many() {
     let generator = generator(&[InstructionKind::Lock]);
     let mut totals = [0; 4];
     for seed in seeds(300) {
@@ -209,8 +209,26 @@ fn every_reduction_finds_all_traces_and_a_stronger_one_makes_fewer_runs() {
             assert!(found.twice == 0 || reduction != Reduction::Optimal, "seed {seed}, {reduction:?}");
             found.statistics.runs - found.statistics.impossible
         });
-        assert!(runs[0] >= runs[1] && runs[1] >= runs[2] && runs[2] >= runs[3], "seed {seed}: {runs:?}");
+        // Source sets and sleep sets alone need not be ordered in one program: the former can be blocked where the latter
+        // only try what is impossible, which does not count (seed 101307: 50 runs and 48). They are on the whole.
+        assert!(runs[0] >= runs[1] && runs[1] >= runs[3] && runs[2] >= runs[3], "seed {seed}: {runs:?}");
+        assert_eq!(runs[3], all.traces.len() as u64, "seed {seed}");
         totals.iter_mut().zip(runs).for_each(|(total, runs)| *total += runs);
     }
     assert!(totals[0] > 5 * totals[1] && totals[1] > 2 * totals[2] && totals[2] >= totals[3], "{totals:?}");
+}
+
+/// Programs on which an earlier version missed traces.
+#[test]
+fn programs_that_once_had_too_few_runs() {
+    use Do::{Read, Write};
+    for program in [
+        // A sequence must be inserted below the branch that is a weak initial of it.
+        program(2, &[&[Write(0)], &[Read(1)], &[Read(0)], &[Write(0), Write(1)]]),
+        program(2, &[&[Write(0)], &[Read(1)], &[Write(1), Read(0)], &[Write(1)]]),
+        // All steps of a sequence matter, also those that the last one does not need.
+        program(1, &[&[Read(0)], &[Read(0)], &[Write(0)]]),
+    ] {
+        assert!(is_optimal(&program, 1) && is_optimal(&program, 3), "{}", describe(&program, 1));
+    }
 }

@@ -249,7 +249,7 @@ impl Simulator {
         if let (Some(address), Act::Load | Act::Store | Act::Update) = (address, act) {
             event.read = state.cell(cell(address)) as u64;
         }
-        let (address, size) = address.map_or((0, 0), |address| (cell(address) as u64 * 8, 8));
+        let (address, size) = address.map_or((0, 0), |address| ((cell(address) as u64).wrapping_mul(8), 8));
         event.operation = Operation { act, order: recorded(order), address, size };
         Some((id, event))
     }

@@ -6,11 +6,11 @@
 //!
 //! | in the paper | here |
 //! | --- | --- |
-//! | happens-before of `E`, adjacent conflicts | [`trace`] |
-//! | reversible races `e ≾ e'`, `notdep(e, E)` | [`races`] |
-//! | weak initials `WI(v)` | [`step::relation`] |
-//! | sleep sets, the calls that are active | [`tree`] |
-//! | `insert(v, wut(E'))` | [`Exploration::done`], by [`insertion`] |
+//! | happens-before of `E`, adjacent conflicts | `trace` |
+//! | reversible races `e ≾ e'`, `notdep(e, E)` | `races` |
+//! | weak initials `WI(v)` | `step::relation` |
+//! | sleep sets, the calls that are active | `tree` |
+//! | `insert(v, wut(E'))` | [`Exploration::done`], by `insertion` |
 //!
 //! Where a sequence `v` is inserted, all that is asleep wakes up in `v`, so its run is neither redundant nor blocked. All
 //! steps of `v` matter, also those that neither wake anything nor are needed by the last one: without them traces are
@@ -18,7 +18,7 @@
 //!
 //! Several tasks can be in flight. The wakeup tree of a node and what has been explored below it are one tree, so a
 //! sequence that belongs below a branch is inserted there, explored or not. Runs of blocking operations can turn out
-//! impossible: see [`races`] and [`tree`].
+//! impossible: see `races` and `tree`.
 //!
 //! **Cost.** One clock per event, and for each race a pass over the run. Memory is proportional to the nodes on paths to
 //! branches that are not finished.
@@ -66,7 +66,7 @@ pub enum Reduction {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     pub reduction: Reduction,
-    /// The most preemptions of a script; see [`bound`].
+    /// The most preemptions of a script; see `bound`.
     pub preemptions: Option<u32>,
 }
 
