@@ -27,7 +27,7 @@ pub use runs::{CompletedRun, CompletedRuns, RunPlan, Scheduling, fingerprint};
 pub use suppression::{Suppressions, WrongSuppressions};
 pub use trial::Trial;
 pub use unpack::{NotUnpacked, Runtime};
-pub use verify::{Progress, VerifiedProgram, VerifyPlan};
+pub use verify::{Listeners, Progress, VerifiedProgram, VerifyPlan};
 pub use watch::{
     FreshReason, NotWatched, ReportedEvents, SteeredProgram, SteeredRun, Streams, WatchCommand, WatchedRun,
     find_program, read_findings, watch,

@@ -161,6 +161,9 @@ pub struct Verify {
     /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
+    /// Save what is left in this file when a limit is met or it is interrupted, and continue from there next time
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
     /// How many loads in a row a thread may make in a loop that is not known to wait; 0 for any number
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub unroll: u64,

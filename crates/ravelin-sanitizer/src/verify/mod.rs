@@ -11,11 +11,13 @@
 
 mod plan;
 mod problem;
+mod saved;
 mod stale;
 mod worker;
 
-pub use plan::{Progress, VerifyPlan};
+pub use plan::{Listeners, Progress, VerifyPlan};
 pub use ravelin_verify::exploration;
+pub use saved::NotResumable;
 
 use crate::report::{Report, Wanted};
 use crate::watch::{NotWatched, SteeredProgram, WatchCommand};

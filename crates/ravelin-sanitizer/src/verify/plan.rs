@@ -2,7 +2,8 @@
 
 use super::VerifiedProgram;
 use super::problem::Problems;
-use super::worker::{Shared, Worker};
+use super::saved;
+use super::worker::{Shared, VerifyState, Worker};
 use crate::report::{Gathered, Report, Run, Wanted, gather};
 use crate::watch::{NotWatched, SteeredProgram, Streams, WatchCommand, interrupted};
 use ravelin_answer::sanitizer::Verification;
@@ -34,7 +35,20 @@ pub struct VerifyPlan {
     pub fresh_processes: bool,
     /// The output of the first run is not shown.
     pub silent: bool,
+    /// What an earlier verification has left.
+    pub resume: Option<Vec<u64>>,
 }
+
+/// What is called while runs are made.
+#[derive(Clone, Copy, Default)]
+pub struct Listeners<'a> {
+    /// Gets how far it is, often.
+    pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+    /// Gets what is left, now and then and at the end.
+    pub rest: Option<RestListener<'a>>,
+}
+
+type RestListener<'a> = &'a (dyn Fn(&[u64]) + Sync);
 
 /// How far it is.
 #[derive(Clone, Copy, Debug)]
@@ -44,16 +58,12 @@ pub struct Progress {
 }
 
 impl VerifyPlan {
-    /// Makes the runs. `progress` is called now and then.
-    pub fn verify(
-        &self,
-        wanted: &Wanted,
-        progress: Option<&(dyn Fn(Progress) + Sync)>,
-    ) -> Result<VerifiedProgram, NotWatched> {
+    /// Makes the runs.
+    pub fn verify(&self, wanted: &Wanted, listeners: Listeners) -> Result<VerifiedProgram, NotWatched> {
         let start = Instant::now();
         let first = self.first_run()?;
         let threads = first.watched.processes.iter().map(|process| process.threads_started).max().unwrap_or(0);
-        let mut shared = Shared::new(self, start, progress);
+        let mut shared = Shared::new(self, start, listeners)?;
         if first.run.events.is_empty() {
             // There is no schedule to choose.
             shared.take_first(&first);
@@ -66,7 +76,7 @@ impl VerifyPlan {
             return Err(error);
         }
         let statistics = state.exploration.statistics();
-        let mut limits = state.limits;
+        let mut limits = state.limits.clone();
         if !state.exploration.is_complete() {
             limits.extend(state.cuts.iter().map(|cut| (*cut).to_owned()));
             if let Some(most) = self.options.preemptions {
@@ -74,8 +84,11 @@ impl VerifyPlan {
             }
         }
         limits.extend(doubt_words(state.doubts).map(str::to_owned));
-        limits.extend(state.notes);
+        limits.extend(state.notes.iter().cloned());
         let left = !state.exploration.is_finished() && !first.run.events.is_empty();
+        if let Some(rest) = listeners.rest.filter(|_| left) {
+            rest(&saved::save(self, &state));
+        }
         if left && limits.is_empty() && state.problems.is_empty() {
             limits.push("not all schedules were run".to_owned());
         }
@@ -178,8 +191,12 @@ fn doubt_words(doubts: u64) -> impl Iterator<Item = &'static str> {
 
 /// What the workers share.
 impl<'a> Shared<'a> {
-    fn new(plan: &'a VerifyPlan, start: Instant, progress: Option<&'a (dyn Fn(Progress) + Sync)>) -> Shared<'a> {
-        Shared::with(plan, start, progress, Mutex::new(super::worker::VerifyState::new(Exploration::new(plan.options))))
+    fn new(plan: &'a VerifyPlan, start: Instant, listeners: Listeners<'a>) -> Result<Shared<'a>, NotWatched> {
+        let mut state = VerifyState::new(Exploration::new(plan.options));
+        if let Some(words) = &plan.resume {
+            saved::restore(plan, words, &mut state)?;
+        }
+        Ok(Shared::with(plan, start, listeners, Mutex::new(state)))
     }
 
     fn take_first(&mut self, first: &crate::watch::SteeredRun) {

@@ -1,7 +1,8 @@
 //! One of the threads that make runs, and what they share.
 
-use super::plan::{Progress, VerifyPlan};
+use super::plan::{Listeners, Progress, VerifyPlan};
 use super::problem::{ProblemRun, Problems, problems_of, unwatched};
+use super::saved;
 use super::stale::{self, KnownRounds, StalePlaces};
 use crate::watch::{FreshReason, NotWatched, SteeredProgram, SteeredRun, Streams};
 use ravelin_findings::events::{Event, flags};
@@ -17,7 +18,7 @@ use std::time::{Duration, Instant};
 pub struct Shared<'a> {
     plan: &'a VerifyPlan,
     start: Instant,
-    progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+    listeners: Listeners<'a>,
     pub state: Mutex<VerifyState>,
     /// A task may be there.
     changed: Condvar,
@@ -41,7 +42,12 @@ pub struct VerifyState {
     rounds: KnownRounds,
     places: StalePlaces,
     last_shown: Option<Instant>,
+    last_saved: Instant,
 }
+
+/// Why runs were cut off.
+pub const TOO_LONG: &str = "a run was too long";
+pub const UNROLLED: &str = "a loop that is not known to wait was repeated too often (--unroll)";
 
 impl VerifyState {
     pub fn new(exploration: Exploration) -> VerifyState {
@@ -58,6 +64,7 @@ impl VerifyState {
             rounds: KnownRounds::default(),
             places: StalePlaces::default(),
             last_shown: None,
+            last_saved: Instant::now(),
         }
     }
 
@@ -82,10 +89,10 @@ impl<'a> Shared<'a> {
     pub fn with(
         plan: &'a VerifyPlan,
         start: Instant,
-        progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+        listeners: Listeners<'a>,
         state: Mutex<VerifyState>,
     ) -> Shared<'a> {
-        Shared { plan, start, progress, state, changed: Condvar::new(), stop: AtomicBool::new(false) }
+        Shared { plan, start, listeners, state, changed: Condvar::new(), stop: AtomicBool::new(false) }
     }
 
     pub fn lock(&self) -> MutexGuard<'_, VerifyState> {
@@ -133,7 +140,14 @@ impl<'a> Shared<'a> {
 
     fn show(&self, state: &mut VerifyState) {
         const OFTEN: Duration = Duration::from_millis(100);
-        if let Some(progress) = self.progress
+        const NOW_AND_THEN: Duration = Duration::from_secs(10);
+        if let Some(rest) = self.listeners.rest
+            && state.last_saved.elapsed() >= NOW_AND_THEN
+        {
+            state.last_saved = Instant::now();
+            rest(&saved::save(self.plan, state));
+        }
+        if let Some(progress) = self.listeners.progress
             && state.last_shown.is_none_or(|last| last.elapsed() >= OFTEN)
         {
             state.last_shown = Some(Instant::now());
@@ -305,8 +319,8 @@ fn note(state: &mut VerifyState, words: String) {
 
 fn cut_words(end: Option<SteeredEnd>) -> Option<&'static str> {
     match end? {
-        SteeredEnd::Full => Some("a run was too long"),
-        SteeredEnd::Unrolled => Some("a loop that is not known to wait was repeated too often (--unroll)"),
+        SteeredEnd::Full => Some(TOO_LONG),
+        SteeredEnd::Unrolled => Some(UNROLLED),
         SteeredEnd::NotEnabled | SteeredEnd::Asleep => None,
     }
 }

@@ -93,6 +93,8 @@ pub enum NotWatched {
     NotFindings(PathBuf, UnreadableFindings),
     #[error(transparent)]
     NotUnpacked(#[from] NotUnpacked),
+    #[error(transparent)]
+    NotResumable(#[from] crate::verify::NotResumable),
 }
 
 /// The file of a program, looked at once for all its runs.
