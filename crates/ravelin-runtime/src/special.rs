@@ -53,14 +53,14 @@ pub fn before_exchange(access: NextAccess, codes: (i32, i32)) -> (i32, i32) {
 #[cold]
 #[inline(never)]
 fn prepare(access: NextAccess, code: i32, kind: AccessKind) -> i32 {
-    schedule::access(access);
+    schedule::access(access, [atomics::order(code); 2]);
     if repair::is_on() { repair::prepare(access.pc, code, kind) } else { code }
 }
 
 #[cold]
 #[inline(never)]
 fn prepare_exchange(access: NextAccess, codes: (i32, i32)) -> (i32, i32) {
-    schedule::access(access);
+    schedule::access(access, [codes.0, codes.1].map(atomics::order));
     let codes = if repair::is_on() { repair::prepare_exchange(access.pc, codes) } else { codes };
     schedule::exchange_orders(atomics::order(codes.0), atomics::order(codes.1));
     codes

@@ -273,3 +273,53 @@ fn accesses_of_different_sizes_are_not_judged() {
 fn no_events_are_no_problem() {
     assert_eq!(judged(&[]), Judgement::default());
 }
+
+#[test]
+fn accesses_that_are_not_checked_order_by_what_they_synchronise_only() {
+    let library = |event| with(flags::UNCHECKED, event);
+    // Store buffering: neither checked nor evidence.
+    let accesses = |first: [Event; 2], second: [Event; 2]| stale(&[first, second].concat());
+    let (x1, y0, y1, x0) =
+        (write(0, Release, X, 1), read(0, Acquire, Y, 0), write(1, Release, Y, 1), read(1, Acquire, X, 1));
+    assert_eq!(accesses([x1, y0], [y1, x0]), [3]);
+    assert_eq!(accesses([library(x1), library(y0)], [library(y1), library(x0)]), []);
+    assert_eq!(accesses([x1, library(y0)], [library(y1), x0]), [], "nothing orders the accesses to X");
+    // Message passing: its order counts.
+    let message = |published, seen| {
+        stale(&[
+            write(0, Relaxed, X, 1),
+            library(write(0, published, Y, 1)),
+            library(read(1, seen, Y, 1)),
+            read(2, Relaxed, X, 1),
+            read(1, Relaxed, X, 1),
+        ])
+    };
+    assert_eq!(message(Release, Acquire), []);
+    assert_eq!(message(Relaxed, Relaxed), []);
+    // With a seq_cst order they are not among the seq_cst events, either.
+    assert_eq!(
+        stale(&[
+            write(0, SeqCst, X, 1),
+            library(read(0, SeqCst, Y, 0)),
+            library(write(1, SeqCst, Y, 1)),
+            read(1, SeqCst, X, 1)
+        ]),
+        []
+    );
+}
+
+#[test]
+fn a_location_with_accesses_that_are_not_checked_is_not_judged() {
+    let library = |event: Event| {
+        let operation = Operation { size: 1, ..event.operation };
+        with(flags::UNCHECKED, Event { operation, ..event })
+    };
+    let judgement = judged(&[
+        write(0, Release, X, 1),
+        read(0, Acquire, Y, 0),
+        write(1, Release, Y, 1),
+        library(read(1, Relaxed, X, 1)),
+        read(1, Acquire, X, 1),
+    ]);
+    assert_eq!(judgement, Judgement::default(), "and its size does not matter");
+}

@@ -11,8 +11,10 @@
 use super::barrier::BARRIERS;
 use super::real::RealFunction;
 use super::threads::HANDLES;
+use crate::schedule::steer;
 use crate::{allocator, blocks, kernel, misuse, process, this_thread, threads};
 use libc::c_int;
+use ravelin_findings::steering::doubts;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 interpose! {
@@ -90,6 +92,7 @@ pub extern "C" fn ending() {
 /// Another program is about to replace this one, if this is the process that is watched.
 pub fn replaced() {
     if kernel::process() == PROCESS.load(Ordering::Relaxed) {
+        steer::doubt(doubts::PROCESS);
         process::ending();
     }
 }

@@ -11,9 +11,10 @@
 //! handler runs.
 
 use super::crash;
-use crate::schedule::turn;
+use crate::schedule::{steer, turn};
 use crate::{kernel, misuse, this_thread, threads};
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
+use ravelin_findings::steering::doubts;
 use std::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
 
 /// Whether a signal waits for the calling thread to leave the runtime.
@@ -204,6 +205,9 @@ unsafe extern "C" fn arrived(signal: c_int, info: *mut siginfo_t, context: *mut 
     let Some(slot) = HANDLERS.get(signal as usize) else {
         return;
     };
+    if !RAISED.contains(&signal) {
+        steer::doubt(doubts::SIGNAL);
+    }
     let handler = slot.load(Ordering::Acquire);
     let address = handler & !(TAKES_INFO | ONCE);
     if handler & ONCE != 0 {

@@ -188,19 +188,19 @@ fn step(me: usize, event: Event) {
     steer::stepped(me);
 }
 
-/// A scheduling point before an atomic access.
-pub fn access(access: NextAccess) {
+/// A scheduling point before an atomic access. A compare-exchange has an order for success and one for failure.
+pub fn access(access: NextAccess, orders: [AtomicOrder; 2]) {
     let Some(me) = mine() else {
         return;
     };
-    if steer::is_on() { steer_access(me, access) } else { turn::point(me, access.pc, did()) }
+    if steer::is_on() { steer_access(me, access, orders) } else { turn::point(me, access.pc, did()) }
 }
 
 /// The step of a steered thread that is an atomic access. If the thread has gone round a loop it waits until that can
 /// have ended.
-fn steer_access(me: usize, access: NextAccess) {
+fn steer_access(me: usize, access: NextAccess, orders: [AtomicOrder; 2]) {
     let NextAccess { pc, address, size, act } = access;
-    match steer::arrive(me, access) {
+    match steer::arrive(me, access, orders.map(steer::recorded)) {
         Arrival::GoesOn => turn::point(me, pc, PointEffect::Effect),
         Arrival::WentRound => {
             turn::wait(me, pc, WaitReason::Memory, None);
@@ -324,6 +324,7 @@ fn steer_stepped(me: usize) {
 /// end.
 pub fn cancelled(number: u64) {
     if is_on() {
+        steer::doubt(doubts::CANCELLED);
         turn::with(|turns| {
             if let Some(place) = turn::find(turns, number) {
                 turn::seat(place).cancelled.store(1, std::sync::atomic::Ordering::Relaxed);

@@ -47,6 +47,8 @@ pub struct Pending {
     pub expected: u64,
     /// And its orders for success and failure.
     pub orders: [RecordedOrder; 2],
+    /// It has done this, and what it does next is not known yet.
+    pub done: bool,
 }
 
 /// A value that a thread has read.
@@ -131,6 +133,7 @@ pub fn announce(me: usize, event: Event, expected: u64) {
                 event,
                 expected,
                 orders: [RecordedOrder::Plain; 2],
+                done: false,
             })
         };
     }
@@ -170,6 +173,8 @@ pub fn stepped_by_access(me: usize, repeats: bool) {
         event.flags |= flags::OVERWRITES;
     }
     let index = write(event);
+    // SAFETY: as in `announce`.
+    unsafe { (*PENDING.load(Ordering::Relaxed).add(me.min(THREADS - 1))).done = true };
     let in_script = turn::with(|turns| {
         let steering = turns.steering()?;
         let in_script = steering.is_in_script();
@@ -239,7 +244,7 @@ pub enum Arrival {
 }
 
 /// The calling thread, at place `me`, is about to make an atomic access.
-pub fn arrive(me: usize, access: NextAccess) -> Arrival {
+pub fn arrive(me: usize, access: NextAccess, orders: [RecordedOrder; 2]) -> Arrival {
     let Some(mut inside) = this_thread::enter_unwatched() else { return Arrival::GoesOn };
     let thread = inside.thread();
     let NextAccess { pc, address, size, act } = access;
@@ -250,18 +255,24 @@ pub fn arrive(me: usize, access: NextAccess) -> Arrival {
         NextAct::CompareExchange(expected) => (Act::Update, Some(expected)),
     };
     let state = if act == Act::Store { 0 } else { arrivals::state(pc, thread.stack, thread.base) };
-    let operation = Operation { act, order: RecordedOrder::Relaxed, address: address as u64, size: size as u32 };
+    let operation = Operation { act, order: orders[0], address: address as u64, size: size as u32 };
     let flags = if expected.is_some() { flags::COMPARES } else { 0 };
     let event = Event { thread: me as u32, operation, flags, read: 0, written: 0, pc: pc as u64, state };
     announce(me, event, expected.unwrap_or(0));
+    exchange_orders(me, orders);
     if act == Act::Store {
         return Arrival::GoesOn;
     }
     match thread.arrivals.arrive(pc, state, next_event(), thread.spin.effects()) {
         Some(first) => {
             let seen = went_round(me, first);
-            AWAITING.lock().push((me, seen));
-            Arrival::WentRound
+            if seen.iter().all(SeenValue::is_still_there) {
+                AWAITING.lock().push((me, seen));
+                return Arrival::WentRound;
+            }
+            // It reads something else already, for example after a compare-exchange failed by what is gone now.
+            thread.arrivals.arrive(pc, state, next_event(), thread.spin.effects());
+            Arrival::GoesOn
         }
         None if is_unrolled(thread.arrivals.loads()) => Arrival::TooOften,
         None => Arrival::GoesOn,
@@ -373,18 +384,22 @@ pub fn ending() {
     }
     ON.store(false, Ordering::Relaxed);
     for (place, status) in turn::places_if_unlocked() {
-        if status != ThreadStatus::Ended && place < THREADS && pending_unread(place).operation.act != Act::Exit {
-            let mut event = pending_unread(place);
+        if status == ThreadStatus::Ended || place >= THREADS {
+            continue;
+        }
+        // What was announced, without looking at memory that may be gone.
+        // SAFETY: as in `pending`.
+        let Pending { mut event, expected, orders, done } =
+            unsafe { PENDING.load(Ordering::Relaxed).add(place).read() };
+        if !done && event.operation.act != Act::Exit {
             event.flags |= flags::PENDING;
+            if event.is(flags::COMPARES) {
+                event.read = expected;
+                event.flags |= flags::other_order(orders[1]);
+            }
             write(event);
         }
     }
-}
-
-/// What a thread has announced, without looking at memory that may be gone.
-fn pending_unread(place: usize) -> Event {
-    // SAFETY: as in `pending`.
-    unsafe { (*PENDING.load(Ordering::Relaxed).add(place)).event }
 }
 
 /// The low bits of what is in memory now, of at most eight bytes.

@@ -336,12 +336,8 @@ pub fn end(me: usize, object: usize) {
         turns.wake(object, usize::MAX);
         turns.end(me)
     });
-    match decision {
-        Some(Decision::Switch(other)) => give(other),
-        Some(Decision::Stuck(kind)) => stuck::tell(kind),
-        Some(Decision::Cut(end)) => steer::cut(end),
-        Some(ask @ Decision::Ask { .. }) => act_as_ending(me, ask),
-        _ => {}
+    if let Some(decision) = decision {
+        act_as_ending(me, decision);
     }
 }
 
@@ -371,10 +367,9 @@ fn act(me: usize, mut decision: Decision) {
                     None => return,
                 }
             }
-            // A signal may arrive, and its handler may wake a thread.
-            Decision::Stuck(Stalemate::Deadlock) if signals::are_handled() && patience < FOR_SIGNALS => {
+            Decision::Stuck(kind) if signals_may_help(kind) && patience < FOR_SIGNALS => {
                 patience += 1;
-                ask(None);
+                await_signal();
                 match with(|turns| turns.asked(me, false)) {
                     Some(next) => decision = next,
                     None => return,
@@ -388,8 +383,17 @@ fn act(me: usize, mut decision: Decision) {
 
 /// The same for a thread that ends, which passes the turn and exits.
 fn act_as_ending(me: usize, mut decision: Decision) {
-    while let Decision::Ask { limit } = decision {
-        let any = ask(limit);
+    let mut patience = 0;
+    loop {
+        let any = match decision {
+            Decision::Ask { limit } => ask(limit),
+            Decision::Stuck(kind) if signals_may_help(kind) && patience < FOR_SIGNALS => {
+                patience += 1;
+                await_signal();
+                false
+            }
+            _ => break,
+        };
         let Some(next) = with(|turns| turns.asked(me, any)) else { return };
         decision = next;
     }
@@ -398,6 +402,19 @@ fn act_as_ending(me: usize, mut decision: Decision) {
         Decision::Stuck(kind) => stuck::tell(kind),
         Decision::Cut(end) => steer::cut(end),
         _ => {}
+    }
+}
+
+/// Whether the handler of a signal that arrives may let a thread continue. Threads of a steered program that repeat a
+/// waiting loop wait for that, too.
+fn signals_may_help(kind: Stalemate) -> bool {
+    (kind == Stalemate::Deadlock || steer::is_on()) && signals::are_handled()
+}
+
+fn await_signal() {
+    ask(None);
+    if steer::is_on() {
+        steer::refresh();
     }
 }
 

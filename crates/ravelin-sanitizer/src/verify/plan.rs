@@ -5,14 +5,14 @@ use super::problem::Problems;
 use super::saved;
 use super::worker::{Shared, VerifyState, Worker};
 use crate::report::{Gathered, Report, Run, Wanted, gather};
-use crate::watch::{NotWatched, SteeredProgram, Streams, WatchCommand, interrupted};
+use crate::watch::{NotWatched, SteeredProgram, Streams, WatchCommand, interrupted, kill_runs};
 use ravelin_answer::sanitizer::Verification;
 use ravelin_findings::steering::doubts;
 use ravelin_verify::Exploration;
 use ravelin_verify::exploration::{ExplorationProgress, Options};
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
+use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 /// What to verify, and how far.
@@ -61,7 +61,22 @@ impl VerifyPlan {
     /// Makes the runs.
     pub fn verify(&self, wanted: &Wanted, listeners: Listeners) -> Result<VerifiedProgram, NotWatched> {
         let start = Instant::now();
-        let first = self.first_run()?;
+        let watchdog = Watchdog::default();
+        std::thread::scope(|scope| {
+            scope.spawn(|| watchdog.watch(|| self.is_over(start)));
+            let verified = self.verify_from(start, wanted, listeners);
+            watchdog.end();
+            verified
+        })
+    }
+
+    fn verify_from(
+        &self,
+        start: Instant,
+        wanted: &Wanted,
+        listeners: Listeners,
+    ) -> Result<VerifiedProgram, NotWatched> {
+        let Some(first) = self.first_run(start)? else { return Ok(self.without_a_run(start, wanted)) };
         let threads = first.watched.processes.iter().map(|process| process.threads_started).max().unwrap_or(0);
         let mut shared = Shared::new(self, start, listeners)?;
         if first.run.events.is_empty() {
@@ -109,17 +124,34 @@ impl VerifyPlan {
         Ok(VerifiedProgram { report: Report { fresh_processes: state.fresh, ..report }, verification })
     }
 
-    /// One run whose output is shown; errors in the command are found here.
-    fn first_run(&self) -> Result<crate::watch::SteeredRun, NotWatched> {
+    /// One run whose output is shown; errors in the command are found here. `None` if it did not end in time.
+    fn first_run(&self, start: Instant) -> Result<Option<crate::watch::SteeredRun>, NotWatched> {
         let mut watch = self.watch.clone();
         watch.streams = Streams { input: Some(PathBuf::from("/dev/null")), silent: self.silent };
         let mut program = SteeredProgram::start(watch, true, self.unroll)?;
-        match program.run(&Default::default(), None)? {
-            Some(run) => Ok(run),
-            None => {
-                Err(NotWatched::NotStarted(PathBuf::from(&self.watch.program), std::io::ErrorKind::Interrupted.into()))
-            }
-        }
+        Ok(program.run(&Default::default(), None)?.filter(|_| !self.is_over(start)))
+    }
+
+    /// The answer if not even one run ended in time.
+    fn without_a_run(&self, start: Instant, wanted: &Wanted) -> VerifiedProgram {
+        let verification = Verification {
+            runs: 0,
+            redundant: 0,
+            threads: 0,
+            events: 0,
+            complete: false,
+            estimated_runs: None,
+            limits: self.limit(0, start).into_iter().collect(),
+            failures: Vec::new(),
+            checks_robustness: self.robustness,
+            seconds: start.elapsed().as_secs(),
+        };
+        VerifiedProgram { report: self.report(&Problems::default(), &None, wanted), verification }
+    }
+
+    /// Whether runs must end now, because the time is over or there was a request to end.
+    pub(super) fn is_over(&self, start: Instant) -> bool {
+        interrupted() || self.timeout.is_some_and(|timeout| start.elapsed() >= timeout)
     }
 
     fn explore(&self, shared: &Shared) {
@@ -172,6 +204,38 @@ impl VerifyPlan {
         }
         let timeout = self.timeout.filter(|timeout| start.elapsed() >= *timeout)?;
         Some(format!("the limit of {} s was met (--timeout)", timeout.as_secs_f64()))
+    }
+}
+
+/// Ends runs that go on when the time is over.
+#[derive(Default)]
+struct Watchdog {
+    ended: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Watchdog {
+    /// How often it looks.
+    const OFTEN: Duration = Duration::from_millis(50);
+
+    fn watch(&self, is_over: impl Fn() -> bool) {
+        let mut was_over = false;
+        let mut ended = self.ended.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        while !*ended {
+            let waited = self.changed.wait_timeout(ended, Watchdog::OFTEN);
+            ended = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+            let is_over = is_over();
+            // A run that was asked to end gets a moment to do so.
+            if was_over && is_over && !*ended {
+                kill_runs();
+            }
+            was_over = is_over;
+        }
+    }
+
+    fn end(&self) {
+        *self.ended.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = true;
+        self.changed.notify_all();
     }
 }
 

@@ -62,7 +62,9 @@ impl Knowledge for RunKnowledge<'_> {
 
     fn initial(&self, address: u64, size: u32) -> Option<u64> {
         let is_there = |event: &&Event| (event.operation.address, event.operation.size) == (address, size);
-        self.events.iter().find(is_there).map(|first| first.read)
+        let known = |event: &&Event| is_there(event) && !event.is(flags::PENDING | flags::UNCHECKED);
+        let first = self.events.iter().find(known)?;
+        (first.operation.act != Act::Store || first.is(flags::OVERWRITES)).then_some(first.read)
     }
 }
 
@@ -80,9 +82,10 @@ pub fn find(events: &[Event], rounds: &KnownRounds, known: &StalePlaces) -> (Vec
     (found, judgement.mixed_sizes)
 }
 
-/// The events up to the stale access.
+/// The events up to the stale access. It may be one that did not happen because its thread waited.
 pub fn until(events: &[Event], stale: &StaleAccess) -> Vec<Event> {
-    events[..=stale.event].to_vec()
+    let made = |(index, event): (usize, &Event)| (index == stale.event || !event.is(flags::PENDING)).then_some(*event);
+    events[..=stale.event].iter().enumerate().filter_map(made).collect()
 }
 
 /// Leaves in `watched` what the runtime says about a stale access; adds what is known here if it says nothing. Returns

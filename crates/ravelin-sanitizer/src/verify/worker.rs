@@ -6,7 +6,8 @@ use super::saved;
 use super::stale::{self, KnownRounds, StalePlaces};
 use crate::watch::{FreshReason, NotWatched, SteeredProgram, SteeredRun, Streams};
 use ravelin_findings::events::{Event, flags};
-use ravelin_findings::steering::SteeredEnd;
+use ravelin_findings::notes;
+use ravelin_findings::steering::{SteeredEnd, doubts};
 use ravelin_verify::exploration::{Outcome, Task, shorten};
 use ravelin_verify::{Exploration, Script};
 use std::path::PathBuf;
@@ -28,6 +29,8 @@ pub struct Shared<'a> {
 /// What is known so far.
 pub struct VerifyState {
     pub exploration: Exploration,
+    /// Runs that were begun.
+    claimed: u64,
     pub problems: Problems,
     /// Limits that were met.
     pub limits: Vec<String>,
@@ -53,6 +56,7 @@ impl VerifyState {
     pub fn new(exploration: Exploration) -> VerifyState {
         VerifyState {
             exploration,
+            claimed: 0,
             problems: Problems::default(),
             limits: Vec::new(),
             cuts: Vec::new(),
@@ -70,6 +74,7 @@ impl VerifyState {
 
     /// The only run of a program without a second thread.
     pub fn take_single(&mut self, run: &SteeredRun) {
+        self.doubts |= doubts_about(&run.watched);
         let keys = problems_of(&run.watched, true);
         if !keys.is_empty() {
             let watched = crate::watch::WatchedRun {
@@ -79,7 +84,7 @@ impl VerifyState {
                 processes: run.watched.processes.clone(),
                 unrecorded: run.watched.unrecorded,
             };
-            let failed = (run.watched.exit_code != 0 && run.watched.signal.is_none()).then_some(run.watched.exit_code);
+            let failed = (run.watched.exit_code != 0 && is_only_failed(&run.watched)).then_some(run.watched.exit_code);
             self.problems.push(ProblemRun { script: Script::default(), watched, failed });
         }
     }
@@ -116,7 +121,7 @@ impl<'a> Shared<'a> {
             if self.stop.load(Ordering::Relaxed) {
                 return None;
             }
-            if let Some(limit) = self.plan.limit(state.exploration.statistics().runs, self.start) {
+            if let Some(limit) = self.plan.limit(state.claimed, self.start) {
                 if !state.exploration.is_finished() && !state.limits.contains(&limit) {
                     state.limits.push(limit);
                 }
@@ -125,6 +130,7 @@ impl<'a> Shared<'a> {
                 return None;
             }
             if let Some(task) = state.exploration.next() {
+                state.claimed += 1;
                 return Some(task);
             }
             if state.exploration.is_finished() {
@@ -172,7 +178,14 @@ impl<'a> Worker<'a> {
     /// Makes runs until there is nothing left, or a limit is met.
     pub fn work(&mut self, shared: &Shared) {
         while let Some(task) = shared.claim() {
-            match self.program.run(&task.script, None) {
+            let mut run = self.program.run(&task.script, None);
+            if matches!(&run, Ok(Some(run)) if was_killed(run)) && !self.plan.is_over(shared.start) {
+                // By itself, or from outside, which does not happen again.
+                run = self.program.run(&task.script, None);
+            }
+            match run {
+                // It may have been killed because the time is over.
+                Ok(Some(_)) if self.plan.is_over(shared.start) => {}
                 Ok(Some(run)) => self.take(shared, &task, run),
                 // There was a request to end, which the next claim finds.
                 Ok(None) => {}
@@ -193,7 +206,7 @@ impl<'a> Worker<'a> {
         state.rounds.learn(&run.events);
         let outcome = state.exploration.done(task, &run);
         shared.changed.notify_all();
-        state.doubts |= doubts;
+        state.doubts |= doubts | doubts_about(&watched);
         state.threads =
             state.threads.max(1 + run.events.iter().map(|event| u64::from(event.thread)).max().unwrap_or(0));
         if let Some(cut) = cut_words(run.end)
@@ -212,8 +225,7 @@ impl<'a> Worker<'a> {
         }
         if state.problems.is_new(&keys) {
             state.problems.know(keys);
-            let failed = (ended && watched.signal.is_none() && watched.exit_code != 0 && is_only_failed(&watched))
-                .then_some(watched.exit_code);
+            let failed = (ended && watched.exit_code != 0 && is_only_failed(&watched)).then_some(watched.exit_code);
             drop(state);
             self.keep(shared, &run.events, ProblemRun { script: script_of(&run.events), watched, failed });
             state = shared.lock();
@@ -221,7 +233,9 @@ impl<'a> Worker<'a> {
         shared.show(&mut state);
         drop(state);
         if self.plan.robustness && matches!(outcome, Outcome::New) {
-            self.look_for_stale(shared, &run.events);
+            let mut events = run.events;
+            events.extend(run.pending);
+            self.look_for_stale(shared, &events);
         }
     }
 
@@ -309,6 +323,17 @@ fn script_of(events: &[Event]) -> Script {
 
 fn is_only_failed(watched: &crate::watch::WatchedRun) -> bool {
     watched.processes.iter().all(|process| process.stuck.is_none() && process.crash.is_none())
+}
+
+/// Whether it was killed by a signal that no handler sees.
+fn was_killed(run: &SteeredRun) -> bool {
+    run.watched.signal == Some(libc::SIGKILL)
+}
+
+/// What the report of a run says about other runs.
+fn doubts_about(watched: &crate::watch::WatchedRun) -> u64 {
+    let forked = watched.processes.iter().any(|process| process.notes & notes::FORKED != 0);
+    if forked { doubts::PROCESS } else { 0 }
 }
 
 fn note(state: &mut VerifyState, words: String) {

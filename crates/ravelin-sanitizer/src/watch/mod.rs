@@ -9,7 +9,7 @@ mod steering;
 mod store;
 
 pub use server::{FreshReason, RunServer, ServedRun};
-pub use signals::interrupted;
+pub use signals::{interrupted, kill_runs};
 pub use steering::{ReportedEvents, SteeredProgram, SteeredRun};
 pub use store::{file_in_memory, path_in_memory, read_findings};
 

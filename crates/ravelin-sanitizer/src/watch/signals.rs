@@ -41,6 +41,20 @@ pub fn interrupted() -> bool {
     asks_to_end(STOPPED.load(Ordering::SeqCst))
 }
 
+/// Kills all programs that run, but not those that wait for a request to make a run.
+pub fn kill_runs() {
+    HANDLING.fetch_add(1, Ordering::SeqCst);
+    let children = CHILDREN.iter().map(|child| child.load(Ordering::SeqCst));
+    // SAFETY: what is in the table stays mapped while a thread handles signals.
+    let servers = SERVERS.iter().filter_map(|server| unsafe { server.load(Ordering::SeqCst).as_ref() });
+    let runs = servers.map(|head| head[arena::RUNNING].load(Ordering::SeqCst) as i32);
+    for process in children.chain(runs).filter(|process| *process > 0) {
+        // SAFETY: kill touches no memory.
+        unsafe { libc::kill(process, libc::SIGKILL) };
+    }
+    HANDLING.fetch_sub(1, Ordering::SeqCst);
+}
+
 fn asks_to_end(signal: libc::c_int) -> bool {
     matches!(signal, libc::SIGINT | libc::SIGQUIT | libc::SIGTERM | libc::SIGHUP)
 }

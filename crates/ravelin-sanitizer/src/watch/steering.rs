@@ -8,7 +8,7 @@ use super::{
     FreshReason, NotWatched, ProgramFile, RunServer, ServedRun, WatchCommand, WatchedRun, interrupted, watch_in,
 };
 use ravelin_findings::arena;
-use ravelin_findings::events::{Event, flags};
+use ravelin_findings::events::{Act, Event, flags};
 use ravelin_findings::steering::{self, SteeredEnd};
 use ravelin_verify::{Run, Script};
 use std::fs::File;
@@ -79,11 +79,9 @@ impl SteeredProgram {
         if let Maker::Server(server, area) = &mut self.maker {
             area.write(script, self.unroll, report);
             match server.run("schedule=steered:0 livelock=0")? {
-                ServedRun::Made(watched, _) => {
-                    let (run, doubts) = area.read();
-                    return Ok(Some(SteeredRun { watched: *watched, run, doubts }));
-                }
-                ServedRun::NotMade(_) if interrupted() => return Ok(None),
+                // A signal that asked to end may have reached the run.
+                _ if interrupted() => return Ok(None),
+                ServedRun::Made(watched, _) => return Ok(Some(area.read(*watched))),
                 ServedRun::NotMade(reason) => self.maker = Maker::Fresh(reason),
             }
         }
@@ -96,8 +94,7 @@ impl SteeredProgram {
         if interrupted() {
             return Ok(None);
         }
-        let (run, doubts) = area.read();
-        Ok(Some(SteeredRun { watched, run, doubts }))
+        Ok(Some(area.read(watched)))
     }
 }
 
@@ -157,8 +154,8 @@ impl SteeringArea {
         }
     }
 
-    /// What the run did, and its doubts.
-    fn read(&self) -> (Run, u64) {
+    /// What the run did.
+    fn read(&self, watched: WatchedRun) -> SteeredRun {
         let mut run = Run { end: SteeredEnd::of(self.get(steering::END)), ..Run::default() };
         let count = (self.get(steering::EVENT_COUNT) as usize).min(steering::MOST_EVENTS);
         for index in 0..count {
@@ -169,7 +166,10 @@ impl SteeringArea {
                 None => break,
             }
         }
-        (run, self.get(steering::DOUBTS))
+        let is_stuck = watched.processes.iter().any(|process| process.stuck.is_some());
+        let exits = run.events.last().is_some_and(|event| event.operation.act == Act::Exit);
+        run.ended_early = run.end.is_none() && !is_stuck && !exits && !run.pending.is_empty();
+        SteeredRun { watched, run, doubts: self.get(steering::DOUBTS) }
     }
 }
 

@@ -1,8 +1,11 @@
 //! The locations of a run: the ranges of memory that its atomic accesses touch.
 //!
 //! Ranges that overlap are one location. If they are not all equal it is mixed.
+//!
+//! Accesses that are not checked (`flags::UNCHECKED`) belong to the location that has their address, whatever its size.
+//! Nothing is judged there, because not all of its writes and values are known.
 
-use ravelin_findings::events::{Act, Event};
+use ravelin_findings::events::{Act, Event, flags};
 use rustc_hash::FxHashMap;
 
 pub(super) struct Locations {
@@ -10,6 +13,8 @@ pub(super) struct Locations {
     of: Vec<u32>,
     /// By location.
     mixed: Vec<bool>,
+    /// By location: some of its accesses are not checked.
+    unchecked: Vec<bool>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -19,7 +24,7 @@ impl Locations {
         let mut numbers: FxHashMap<(u64, u32), u32> = FxHashMap::default();
         let mut ranges: Vec<(u64, u32)> = Vec::new();
         let number = |event: &Event| {
-            if !matches!(event.operation.act, Act::Load | Act::Store | Act::Update) {
+            if !is_access(event) || event.is(flags::UNCHECKED) {
                 return NONE;
             }
             let range = (event.operation.address, event.operation.size);
@@ -39,7 +44,38 @@ impl Locations {
         if mixed.contains(&true) {
             of.iter_mut().filter(|number| **number != NONE).for_each(|number| *number = merged[*number as usize]);
         }
-        Locations { of, mixed }
+        let mut locations = Locations { of, unchecked: vec![false; mixed.len()], mixed };
+        locations.place_unchecked(events);
+        locations
+    }
+
+    /// Finds the locations of accesses that are not checked, by their addresses.
+    fn place_unchecked(&mut self, events: &[Event]) {
+        let is_unchecked = |event: &Event| is_access(event) && event.is(flags::UNCHECKED);
+        let mut places: FxHashMap<u64, u32> = FxHashMap::default();
+        for index in (0..events.len()).filter(|&index| is_unchecked(&events[index])) {
+            let address = events[index].operation.address;
+            if let Some(&place) = places.get(&address) {
+                self.of[index] = place;
+                continue;
+            }
+            let contains = |event: &Event| {
+                let first = event.operation.address;
+                let end = first.saturating_add(u64::from(event.operation.size));
+                is_access(event) && !is_unchecked(event) && (first..end).contains(&address)
+            };
+            let place = match events.iter().position(contains) {
+                Some(checked) => self.of[checked],
+                None => {
+                    self.mixed.push(false);
+                    self.unchecked.push(true);
+                    self.mixed.len() as u32 - 1
+                }
+            };
+            self.unchecked[place as usize] = true;
+            self.of[index] = place;
+            places.insert(address, place);
+        }
     }
 
     /// The location of an event, if it is an access.
@@ -56,9 +92,18 @@ impl Locations {
         self.mixed[location]
     }
 
+    /// Whether all accesses of the location are known, so that they can be judged.
+    pub fn is_judged(&self, location: usize) -> bool {
+        !self.mixed[location] && !self.unchecked[location]
+    }
+
     pub fn mixed_sizes(&self) -> bool {
         self.mixed.contains(&true)
     }
+}
+
+fn is_access(event: &Event) -> bool {
+    matches!(event.operation.act, Act::Load | Act::Store | Act::Update)
 }
 
 /// For each range, a range that stands for all that it overlaps with, directly or through others.

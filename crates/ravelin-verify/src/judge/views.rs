@@ -261,7 +261,7 @@ impl Views {
         match act {
             Act::Load | Act::Store | Act::Update => {
                 let location = &mut self.memory[node.location as usize];
-                location.access(thread, id, &mut node, order);
+                location.access(thread, id, &mut node, order, !event.is(flags::UNCHECKED));
             }
             Act::Fence | Act::Local => thread.fence(order),
             Act::Start => {
@@ -279,7 +279,7 @@ impl Views {
         }
         self.nodes.push(node);
         self.clocks.extend_from_slice(&self.threads[me].cur);
-        if order == RecordedOrder::SeqCst && (location.is_some() || node.fence) {
+        if order == RecordedOrder::SeqCst && (location.is_some() || node.fence) && !event.is(flags::UNCHECKED) {
             self.seq_cst.push(id);
         }
     }
@@ -326,6 +326,7 @@ impl ThreadViews {
     fn fence(&mut self, order: RecordedOrder) {
         if order.acquires() {
             self.cur.clone_from(&self.acq);
+            join(&mut self.sc, &self.cur);
         }
         if order.releases() {
             self.rel.clone_from(&self.cur);
@@ -334,7 +335,7 @@ impl ThreadViews {
 }
 
 impl LocationViews {
-    fn access(&mut self, thread: &mut ThreadViews, id: u32, node: &mut Node, order: RecordedOrder) {
+    fn access(&mut self, thread: &mut ThreadViews, id: u32, node: &mut Node, order: RecordedOrder, checked: bool) {
         if !node.writes || node.updates {
             join(&mut thread.acq, &self.message);
             if order.acquires() {
@@ -350,7 +351,12 @@ impl LocationViews {
             join(&mut self.message, if order.releases() { &thread.cur } else { &thread.rel });
         }
         node.rank = 2 * self.messages.len() as u32 + u32::from(!node.writes);
-        self.order.access(&mut thread.sc, node.writes);
+        if checked {
+            self.order.access(&mut thread.sc, node.writes);
+        } else {
+            // What it read or overwrote is not known, so it is in the order only as far as it synchronises.
+            join(&mut thread.sc, &thread.cur);
+        }
         self.accesses.push(id);
     }
 }
