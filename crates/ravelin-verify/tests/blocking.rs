@@ -221,6 +221,13 @@ fn loops_with_two_cells_that_once_had_too_few_runs() {
             vec![Store(1, 0), AwaitBoth(0, 1)],
             vec![Store(0, 1)],
         ],
+        // What is tried in place of something impossible was compared with the wrong branches.
+        vec![
+            vec![Store(0, 1)],
+            vec![Store(1, 1), AwaitBoth(0, 1)],
+            vec![Load(1), Store(0, 0)],
+            vec![AwaitBoth(1, 0), Store(0, 1), Store(0, 1)],
+        ],
         // A write of the same value does not end the wait.
         vec![vec![Load(0), AwaitBoth(0, 1)], vec![Store(0, 1)], vec![Store(1, 1), Store(1, 0)], vec![Store(0, 1)]],
     ] {

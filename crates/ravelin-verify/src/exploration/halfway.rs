@@ -66,16 +66,10 @@ pub fn halfway(expected: &[PlannedStep], run: &Run) -> Option<Run> {
     }
     let mut stopped = Vec::new();
     for (at, event) in script.iter().enumerate().filter(|(_, event)| event.is(flags::ROUND)) {
-        let thread = event.thread;
-        // The first read of the round.
-        let before = script[..at].iter().rev().filter(|other| other.thread == thread);
-        let first = before.take_while(|other| other.is(flags::ROUND)).last().unwrap_or(event);
-        let mut following = script[at + 1..].iter().chain(rest).filter(|other| other.thread == thread);
-        let next = following.next()?;
-        if !next.is(flags::ROUND) || (next.pc, next.state) == (first.pc, first.state) {
+        if ends_round(&run.events, at) {
             return None;
         }
-        stopped.push(thread);
+        stopped.push(event.thread);
     }
     let mut events: Vec<Event> =
         script.iter().map(|&event| Event { flags: event.flags & !flags::ROUND, ..event }).collect();
@@ -101,4 +95,17 @@ pub fn halfway(expected: &[PlannedStep], run: &Run) -> Option<Run> {
         }
     }
     Some(Run { events, pending, end: None, ended_early: false })
+}
+
+/// Whether an event is the last one of a round.
+pub fn ends_round(events: &[Event], at: usize) -> bool {
+    let event = &events[at];
+    if !event.is(flags::ROUND) {
+        return false;
+    }
+    let mine = |other: &&Event| other.thread == event.thread;
+    let before = events[..at].iter().rev().filter(mine);
+    let first = before.take_while(|other| other.is(flags::ROUND)).last().unwrap_or(event);
+    let next = events[at + 1..].iter().find(mine);
+    next.is_none_or(|next| !next.is(flags::ROUND) || (next.pc, next.state) == (first.pc, first.state))
 }

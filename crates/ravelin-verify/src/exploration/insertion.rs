@@ -32,7 +32,8 @@ impl Exploration {
             let trace = path.trace;
             let (node, _) = self.node_at(&mut path, trace.len());
             for event in &trace.events()[trace.len()..] {
-                self.insert(node, 0, Plan { steps: vec![guess(event)], ..Plan::default() });
+                let origin = (trace.len() as u32, 0);
+                self.insert(node, 0, Plan { steps: vec![guess(event)], origin, ..Plan::default() });
             }
         }
         // From below to above, so that what a node says about its children holds.

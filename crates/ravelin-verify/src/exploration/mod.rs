@@ -278,13 +278,18 @@ impl Exploration {
 
     /// The steps from the root to a leaf.
     fn steps_of(&self, node: NodeId, branch: usize) -> Vec<PlannedStep> {
-        let path = self.tree.path(node, branch);
-        let inner = path[..path.len() - 1].iter().map(|&(node, branch)| self.tree.node(node).branches[branch].step);
+        let inner = self.steps_between(&self.tree.path(node, branch), 0);
         let plan = match &self.tree.node(node).branches[branch].state {
             BranchState::Claimed(_, plan) => &plan.steps[..],
             _ => &[],
         };
-        inner.chain(plan.iter().copied()).collect()
+        inner.into_iter().chain(plan.iter().copied()).collect()
+    }
+
+    /// The steps from this depth to the last node of a path.
+    fn steps_between(&self, path: &[(NodeId, usize)], depth: usize) -> Vec<PlannedStep> {
+        let inner = path[..path.len() - 1].iter().skip(depth);
+        inner.map(|&(node, branch)| self.tree.node(node).branches[branch].step).collect()
     }
 
     /// Whether something is asleep after these steps of a plan, so that its trace belongs to a branch to the left.
@@ -334,9 +339,8 @@ impl Exploration {
         let state = std::mem::replace(&mut self.tree.node_mut(node).branches[branch].state, finished);
         let BranchState::Claimed(_, plan) = state else { return };
         let (depth, own) = plan.origin;
-        let inner = path[..path.len() - 1].iter().skip(depth as usize);
-        let inner = inner.map(|&(node, branch)| self.tree.node(node).branches[branch].step);
-        let steps: Vec<PlannedStep> = inner.chain(steps.iter().copied()).collect();
+        let inner = self.steps_between(&path, depth as usize);
+        let steps: Vec<PlannedStep> = inner.into_iter().chain(steps.iter().copied()).collect();
         self.settle(node, branch, &[]);
         if let Some(&(origin, _)) = path.get(depth as usize)
             && !self.is_covered(origin, own as usize, steps.iter().copied())
@@ -351,7 +355,7 @@ impl Exploration {
     /// Removes a branch whose run was impossible, and tries something else in its place. `at`: the number of the step of
     /// its plan that did not happen.
     fn give_up(&mut self, node: NodeId, branch: usize, at: usize, run: &Run) {
-        let path = self.tree.path(node, branch);
+        let mut path = self.tree.path(node, branch);
         let step = self.tree.node(node).branches[branch].step;
         let nothing = BranchState::Done([step].into());
         let state = std::mem::replace(&mut self.tree.node_mut(node).branches[branch].state, nothing);
@@ -361,19 +365,23 @@ impl Exploration {
         self.cut |= plan.certain;
         let plan = *plan;
         let last = plan.steps.len() - 1;
+        // Where the plan was inserted first, the run that led to it took another branch than the plan.
+        let (depth, own) = plan.origin;
+        let steps = self.steps_between(&path, depth as usize);
+        if let Some(origin) = path.get_mut(depth as usize) {
+            origin.1 = own as usize;
+        }
+        self.tree.node_mut(node).impossible.push(insertion::fingerprint(&plan.steps));
         let mut instead = plan.fallbacks.clone();
         if at < last && plan.steps[at].thread != plan.steps[last].thread {
             // A part of a round that cannot be finished there: without it.
             let thread = plan.steps[at].thread;
             let (done, rest) = plan.steps.split_at(at);
             let rest = rest.iter().filter(|step| step.thread != thread);
-            let steps = done.iter().chain(rest).copied().collect();
-            instead = vec![(self.tree.node(node).depth, Plan { steps, ..plan })];
-        } else {
-            if let Some(reading) = plan.reading.filter(|_| run.end == Some(SteeredEnd::NotEnabled)) {
-                self.waiting.learn_failure(reading);
-            }
-            self.tree.node_mut(node).impossible.push(insertion::fingerprint(&plan.steps));
+            let steps = steps.into_iter().chain(done.iter().chain(rest).copied()).collect();
+            instead = vec![(depth, Plan { steps, ..plan })];
+        } else if let Some(reading) = plan.reading.filter(|_| run.end == Some(SteeredEnd::NotEnabled)) {
+            self.waiting.learn_failure(reading);
         }
         self.settle(node, branch, &[]);
         self.insert_first(&path, instead);
