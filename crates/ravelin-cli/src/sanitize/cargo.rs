@@ -10,6 +10,14 @@ use std::process::ExitCode;
 
 /// Runs cargo with the sanitizer, and reports what the programs it ran found.
 pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
+    if let [command, words @ ..] = &*arguments.command
+        && command == "verify"
+    {
+        let all: Vec<OsString> = std::env::args_os().collect();
+        let options_first = all.windows(2).any(|pair| pair[1] == *"verify" && pair[0].to_string_lossy().starts_with("--"));
+        anyhow::ensure!(!options_first, "the options of `verify` follow it: cargo ravelin verify OPTIONS");
+        return super::verify::verify_tests(words);
+    }
     let wanted = arguments.report.wanted()?;
     let races = match (arguments.races, arguments.no_races) {
         (true, _) => rust::Races::Required,
@@ -52,7 +60,7 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
     gathered.program = format!("cargo {}", arguments.command[0].display());
     let mut report = gather(gathered, &wanted);
     report.notes.extend(cargo.without_races.map(|why| format!("data races were not looked for: {why}")));
-    arguments.report.print("run", report.answer(None), &report.sources(), stderr())?;
+    arguments.report.print("run", vec![report.answer(None)], &report.sources(), stderr())?;
     Ok(exit_code(&report, &ran, arguments.watching.exit_code))
 }
 

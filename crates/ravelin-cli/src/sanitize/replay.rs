@@ -29,7 +29,7 @@ pub fn replay(arguments: &arguments::Replay) -> anyhow::Result<Exit> {
     let RunReport { report, ran } = make_runs(&plan, &wanted, false)?;
     let answer = report.answer(Some(plan.command_line()));
     let occurred = replay.occurred(&answer);
-    arguments.options.print("replay", answer, &report.sources(), stderr())?;
+    arguments.options.print("replay", vec![answer], &report.sources(), stderr())?;
     let Replay { schedule, number, point, .. } = replay;
     if occurred {
         complain!("replayed {schedule}: finding {number} occurred again at scheduling point {point}");

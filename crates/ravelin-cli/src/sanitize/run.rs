@@ -21,7 +21,7 @@ pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
         return fix::try_out(arguments, plan, &wanted);
     }
     let RunReport { report, ran } = make_runs(&plan, &wanted, arguments.watching.halt_on_first)?;
-    arguments.report.print("run", report.answer(Some(plan.command_line())), &report.sources(), stderr())?;
+    arguments.report.print("run", vec![report.answer(Some(plan.command_line()))], &report.sources(), stderr())?;
     Ok(exit_code(&report, &ran, arguments.watching.exit_code))
 }
 

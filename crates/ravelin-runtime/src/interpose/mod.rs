@@ -52,7 +52,7 @@ pub mod signals;
 mod sleeping;
 mod steady_heap;
 mod table;
-mod threads;
+pub mod threads;
 mod touching;
 
 /// Runs before the constructors of the program: later calls of `dlsym` could come from a signal handler.

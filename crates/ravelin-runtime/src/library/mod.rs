@@ -11,6 +11,7 @@
 
 mod accesses;
 mod functions;
+pub mod scope;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -165,7 +165,7 @@ pub fn stepped(me: usize) {
 pub fn stepped_by_access(me: usize, repeats: bool) {
     let _inside = this_thread::enter_unwatched();
     let mut event = pending(me);
-    if event.operation.act == Act::Store && !event.is(flags::UNCHECKED) {
+    if event.operation.act == Act::Store {
         event.read = value_at(event.operation.address as usize, event.operation.size as usize);
         event.flags |= flags::OVERWRITES;
     }

@@ -29,9 +29,44 @@ pub enum NotRedirected {
 enum Owner {
     Program,
     Library,
-    /// A read-write lock of the standard library, for reading or for writing.
+    /// A mutex of the standard library: its functions `lock`, `try_lock` and `unlock`.
+    Lock,
+    TryLock,
+    Unlock,
+    /// A read-write lock of the standard library, for reading or for writing: its functions `read` and `write`, those
+    /// that unlock, and others.
+    Read,
+    ReadUnlock,
     Reader,
+    Write,
+    WriteUnlock,
     Writer,
+    /// The end of a scope, which waits for the threads of the scope.
+    Scope,
+    /// What only the standard library itself depends on: whether a thread panics, and who frees what a thread shares with
+    /// its handle. Something else orders it, or it does not matter.
+    Inner,
+}
+
+impl Owner {
+    /// The set of entries for its accesses.
+    fn entries(self) -> Option<&'static str> {
+        match self {
+            Owner::Program => None,
+            Owner::Library => Some("library"),
+            Owner::Lock => Some("lock"),
+            Owner::TryLock => Some("trylock"),
+            Owner::Unlock => Some("unlock"),
+            Owner::Read => Some("read"),
+            Owner::ReadUnlock => Some("readunlock"),
+            Owner::Reader => Some("reader"),
+            Owner::Write => Some("write"),
+            Owner::WriteUnlock => Some("writeunlock"),
+            Owner::Writer => Some("writer"),
+            Owner::Scope => Some("scope"),
+            Owner::Inner => Some("inner"),
+        }
+    }
 }
 
 /// Changes a linked program, and returns how many calls were redirected.
@@ -79,14 +114,10 @@ fn changes(bytes: &[u8], path: &Path) -> Option<Vec<(usize, i32)>> {
             let distance = i32::from_le_bytes([window[1], window[2], window[3], window[4]]);
             let after = section.address() + at as u64 + 5;
             let Some(entry) = entries.get(&after.wrapping_add_signed(i64::from(distance))) else { continue };
-            let set = match owner(&debug, after - 5) {
-                Owner::Program => continue,
-                Owner::Library => "library",
-                Owner::Reader => "reader",
-                Owner::Writer => "writer",
-            };
+            let Some(set) = owner(&debug, after - 5).entries() else { continue };
             // Fences do not change, because they also order the program's accesses.
-            let Some(&target) = addresses.get(&*format!("__ravelin_{set}_{entry}")) else { continue };
+            let target = |set: &str| addresses.get(&*format!("__ravelin_{set}_{entry}")).copied();
+            let Some(target) = target(set).or_else(|| target("library")) else { continue };
             let distance = i32::try_from(target.wrapping_sub(after).cast_signed()).ok()?;
             changes.push((usize::try_from(start).ok()? + at + 1, distance));
         }
@@ -105,13 +136,67 @@ fn owner(debug: &Loader, address: u64) -> Owner {
         if !crate::symbols::is_part_of(file, "std") && !crate::symbols::is_part_of(file, "alloc") {
             return Owner::Program;
         }
-        if !file.contains("rwlock/futex.rs") && !file.contains("futex_rwlock.rs") {
-            return Owner::Library;
-        }
         let name = frame.function.as_ref().and_then(|name| name.raw_name().ok()).unwrap_or_default();
-        let name = crate::symbols::demangled(&name);
-        let last = name.rsplit("::").next().unwrap_or_default();
-        return if last.contains("read") && !last.contains("wake") { Owner::Reader } else { Owner::Writer };
+        return owner_in(file, &crate::symbols::demangled(&name));
     }
     Owner::Program
+}
+
+/// The owner of an access in a function of the standard library.
+fn owner_in(file: &str, function: &str) -> Owner {
+    let last = function.rsplit("::").next().unwrap_or_default();
+    if file.contains("mutex/futex.rs") || file.contains("futex_mutex.rs") {
+        return match last {
+            "lock" => Owner::Lock,
+            "try_lock" => Owner::TryLock,
+            "unlock" => Owner::Unlock,
+            _ => Owner::Library,
+        };
+    }
+    if file.contains("rwlock/futex.rs") || file.contains("futex_rwlock.rs") {
+        return match last {
+            "read" => Owner::Read,
+            "read_unlock" => Owner::ReadUnlock,
+            "write" => Owner::Write,
+            "write_unlock" => Owner::WriteUnlock,
+            _ if last.contains("read") && !last.contains("wake") => Owner::Reader,
+            _ => Owner::Writer,
+        };
+    }
+    let is_inner = file.ends_with("src/panicking.rs")
+        || file.ends_with("sync/poison.rs") && last != "is_poisoned" && last != "get"
+        || file.ends_with("alloc/src/sync.rs")
+            && ["ScopeData", "thread::Packet", "lifecycle::Packet", "thread::Inner", "thread::thread::Inner"]
+                .iter()
+                .any(|shared| function.contains(shared));
+    match last {
+        _ if is_inner => Owner::Inner,
+        "scope" if file.ends_with("thread/scoped.rs") => Owner::Scope,
+        _ => Owner::Library,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_of_locks_are_known() {
+        let mutex = "/rustc/0/library/std/src/sys/sync/mutex/futex.rs";
+        let rwlock = "/rustc/0/library/std/src/sys/sync/rwlock/futex.rs";
+        for (file, function, owner) in [
+            (mutex, "<std::sys::sync::mutex::futex::Mutex>::lock", Owner::Lock),
+            (mutex, "<std::sys::sync::mutex::futex::Mutex>::try_lock", Owner::TryLock),
+            (mutex, "<std::sys::sync::mutex::futex::Mutex>::unlock", Owner::Unlock),
+            (rwlock, "<std::sys::sync::rwlock::futex::RwLock>::read", Owner::Read),
+            (rwlock, "<std::sys::sync::rwlock::futex::RwLock>::try_read", Owner::Reader),
+            (rwlock, "<std::sys::sync::rwlock::futex::RwLock>::try_write", Owner::Writer),
+            (rwlock, "<std::sys::sync::rwlock::futex::RwLock>::write_unlock", Owner::WriteUnlock),
+            ("/rustc/0/library/std/src/thread/scoped.rs", "std::thread::scoped::scope", Owner::Scope),
+            ("/rustc/0/library/std/src/panicking.rs", "std::panicking::panic_count::count_is_zero", Owner::Inner),
+            ("/rustc/0/library/alloc/src/sync.rs", "alloc::sync::Arc<u32>::drop", Owner::Library),
+        ] {
+            assert_eq!(owner_in(file, function), owner, "{function}");
+        }
+    }
 }
