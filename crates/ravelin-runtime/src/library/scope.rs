@@ -18,9 +18,12 @@ static STARTING: Spin<Vec<(usize, usize)>> = Spin::new(Vec::new());
 
 /// The calling thread is about to start a thread of this scope.
 pub fn starts(scope: usize) {
-    if let Some(me) = schedule::mine().filter(|_| schedule::steer::is_on()) {
+    // The first one is about to be started before the steps are given.
+    if let Some(me) = schedule::mine() {
         let _inside = this_thread::enter_unwatched();
-        STARTING.lock().push((me, scope));
+        let mut starting = STARTING.lock();
+        starting.retain(|(thread, _)| *thread != me);
+        starting.push((me, scope));
     }
 }
 

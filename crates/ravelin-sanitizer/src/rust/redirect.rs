@@ -128,18 +128,37 @@ fn changes(bytes: &[u8], path: &Path) -> Option<Vec<(usize, i32)>> {
 /// The owner of the call at this address.
 fn owner(debug: &Loader, address: u64) -> Owner {
     let Ok(mut frames) = debug.find_frames(address) else { return Owner::Program };
+    let mut counts_references = false;
     while let Ok(Some(frame)) = frames.next() {
         let file = frame.location.as_ref().and_then(|location| location.file).unwrap_or_default();
+        let name = frame.function.as_ref().and_then(|name| name.raw_name().ok()).unwrap_or_default();
+        let name = crate::symbols::demangled(&name);
+        if counts_references {
+            // Whose references these are is known from what drops or clones them.
+            let is_part = |library| crate::symbols::is_part_of(file, library);
+            if name.contains("std::thread::") || is_part("std") && file.contains("/src/thread/") {
+                return Owner::Inner;
+            }
+            if !is_part("core") && !is_part("alloc") {
+                return Owner::Library;
+            }
+            continue;
+        }
         if crate::symbols::is_part_of(file, "core") {
             continue;
         }
         if !crate::symbols::is_part_of(file, "std") && !crate::symbols::is_part_of(file, "alloc") {
             return Owner::Program;
         }
-        let name = frame.function.as_ref().and_then(|name| name.raw_name().ok()).unwrap_or_default();
-        return owner_in(file, &crate::symbols::demangled(&name));
+        counts_references = file.ends_with("alloc/src/sync.rs");
+        if !counts_references {
+            return owner_in(file, &name);
+        }
+        if name.contains("std::thread::") {
+            return Owner::Inner;
+        }
     }
-    Owner::Program
+    if counts_references { Owner::Library } else { Owner::Program }
 }
 
 /// The owner of an access in a function of the standard library.
@@ -163,12 +182,7 @@ fn owner_in(file: &str, function: &str) -> Owner {
             _ => Owner::Writer,
         };
     }
-    let is_inner = file.ends_with("src/panicking.rs")
-        || file.ends_with("sync/poison.rs") && last != "is_poisoned" && last != "get"
-        || file.ends_with("alloc/src/sync.rs")
-            && ["ScopeData", "thread::Packet", "lifecycle::Packet", "thread::Inner", "thread::thread::Inner"]
-                .iter()
-                .any(|shared| function.contains(shared));
+    let is_inner = file.ends_with("src/panicking.rs") || file.ends_with("sync/poison.rs");
     match last {
         _ if is_inner => Owner::Inner,
         "scope" if file.ends_with("thread/scoped.rs") => Owner::Scope,
@@ -194,7 +208,7 @@ mod tests {
             (rwlock, "<std::sys::sync::rwlock::futex::RwLock>::write_unlock", Owner::WriteUnlock),
             ("/rustc/0/library/std/src/thread/scoped.rs", "std::thread::scoped::scope", Owner::Scope),
             ("/rustc/0/library/std/src/panicking.rs", "std::panicking::panic_count::count_is_zero", Owner::Inner),
-            ("/rustc/0/library/alloc/src/sync.rs", "alloc::sync::Arc<u32>::drop", Owner::Library),
+            ("/rustc/0/library/std/src/sync/mpmc/list.rs", "std::sync::mpmc::list::Channel<T>::send", Owner::Library),
         ] {
             assert_eq!(owner_in(file, function), owner, "{function}");
         }

@@ -85,7 +85,8 @@ pub enum StaleKind {
 /// `events` are those of an SC run in order. Those with `flags::PENDING` did not happen but could be next where they
 /// stand in the list: a blocked wait may be passed by a stale value. They are what they would have been there, so that a
 /// blocked compare-exchange is one that failed. Those with `flags::ROUND` are no events. They show
-/// which values only make a loop go round, and to read such a value is not an access.
+/// which values only make a loop go round, and to read such a value is not an access. Those with `flags::UNCHECKED` order
+/// as they say, and are not judged.
 pub fn judge(events: &[Event], known: &impl Knowledge) -> Judgement {
     let locations = Locations::of(events);
     let mut judgement = Judgement { stale: Vec::new(), mixed_sizes: locations.mixed_sizes() };
@@ -101,6 +102,7 @@ pub fn judge(events: &[Event], known: &impl Knowledge) -> Judgement {
             continue;
         }
         if let Some(location) = locations.at(index)
+            && !event.is(flags::UNCHECKED)
             && !locations.is_mixed(location)
             && views.may_be_stale(event.thread, location)
         {
