@@ -34,10 +34,15 @@ enum CodeKind {
     Writer,
     /// The end of a scope.
     Scope,
+    /// A channel: where it begins to send, to receive or to disconnect, and what follows.
+    Send,
+    Receive,
+    Disconnect,
+    Channel,
 }
 
 impl CodeKind {
-    const ALL: [CodeKind; 12] = [
+    const ALL: [CodeKind; 16] = [
         CodeKind::Anything,
         CodeKind::Inner,
         CodeKind::Lock,
@@ -50,6 +55,10 @@ impl CodeKind {
         CodeKind::WriteUnlock,
         CodeKind::Writer,
         CodeKind::Scope,
+        CodeKind::Send,
+        CodeKind::Receive,
+        CodeKind::Disconnect,
+        CodeKind::Channel,
     ];
 
     fn reads(self) -> bool {
@@ -73,6 +82,10 @@ const WRITE: u8 = CodeKind::Write as u8;
 const WRITE_UNLOCK: u8 = CodeKind::WriteUnlock as u8;
 const WRITER: u8 = CodeKind::Writer as u8;
 const SCOPE: u8 = CodeKind::Scope as u8;
+const SEND: u8 = CodeKind::Send as u8;
+const RECEIVE: u8 = CodeKind::Receive as u8;
+const DISCONNECT: u8 = CodeKind::Disconnect as u8;
+const CHANNEL: u8 = CodeKind::Channel as u8;
 
 const fn of(code: u8) -> CodeKind {
     CodeKind::ALL[code as usize]
@@ -108,7 +121,7 @@ fn access<R>(
     let step = steered::before(of, next);
     let result = unsteered(of, next.address, code, raw, |result| {
         let done = done(result);
-        steered::after(step, next, &done);
+        steered::after(step, &done);
         (done.touch, done.order)
     });
     steered::woke(step, next);
@@ -165,6 +178,7 @@ fn unsteered<R>(
 /// The steps that accesses are, if these are given.
 mod steered {
     use super::{CodeKind, Done};
+    use crate::library::channel::{self, ChannelAct};
     use crate::library::scope;
     use crate::schedule;
     use crate::special::{NextAccess, NextAct};
@@ -181,6 +195,8 @@ mod steered {
         Access,
         /// An attempt to lock.
         Tries,
+        /// An attempt to lock a read-write lock, which succeeds if the value is below this.
+        TriesBelow(u64),
         /// It locks. The thread has waited until it can.
         Locks,
         /// It unlocks.
@@ -207,7 +223,15 @@ mod steered {
                 until(Act::LockShared, WaitsFor::ReadWriteLock, |value| value < WRITE_LOCKED - 1)
             }
             // It follows on the load at once, and succeeds.
-            (CodeKind::Read, _) => Step::No,
+            (CodeKind::Read, _) | (CodeKind::Reader | CodeKind::Writer, NextAct::CompareExchange(_)) => Step::No,
+            (CodeKind::Reader, NextAct::Load) => {
+                schedule::before(0, Act::LockShared, address);
+                Step::TriesBelow(WRITE_LOCKED - 1)
+            }
+            (CodeKind::Writer, NextAct::Load) => {
+                schedule::before(0, Act::Lock, address);
+                Step::TriesBelow(1)
+            }
             (CodeKind::TryLock, NextAct::CompareExchange(_)) => {
                 schedule::before(0, Act::Lock, address);
                 Step::Tries
@@ -218,6 +242,23 @@ mod steered {
             }
             (CodeKind::ReadUnlock, NextAct::Update) => {
                 schedule::before(0, Act::UnlockShared, address);
+                Step::Unlocks
+            }
+            (CodeKind::Send, _) => {
+                channel::access(me, ChannelAct::Send, next);
+                Step::No
+            }
+            (CodeKind::Receive, _) => {
+                channel::access(me, ChannelAct::Receive, next);
+                Step::No
+            }
+            (CodeKind::Disconnect, _) => {
+                channel::access(me, ChannelAct::Disconnect, next);
+                Step::No
+            }
+            (CodeKind::Channel, _) => {
+                channel::continues(me, next);
+                // It may unlock a mutex.
                 Step::Unlocks
             }
             (CodeKind::Scope, NextAct::Load) => {
@@ -232,10 +273,14 @@ mod steered {
     }
 
     /// What the access did.
-    pub fn after(step: Step, _next: NextAccess, done: &Done) {
+    pub fn after(step: Step, done: &Done) {
         match step {
             Step::Access => schedule::library_accessed(done.touch, done.order, done.read, done.written),
             Step::Tries => schedule::attempted(0, Act::Lock, done.touch == MessageAccess::Update),
+            Step::TriesBelow(bound) => {
+                let act = if bound == 1 { Act::Lock } else { Act::LockShared };
+                schedule::attempted(0, act, done.read < bound);
+            }
             Step::No | Step::Locks | Step::Unlocks => {}
         }
     }
@@ -372,6 +417,10 @@ entries! {
     "writeunlock" WRITE_UNLOCK: "32" u32, "64" u64;
     "writer" WRITER: "32" u32, "64" u64;
     "scope" SCOPE: "64" u64;
+    "send" SEND: "64" u64;
+    "receive" RECEIVE: "64" u64;
+    "disconnect" DISCONNECT: "64" u64;
+    "channel" CHANNEL: "8" u8, "16" u16, "32" u32, "64" u64;
 }
 
 #[cfg(test)]

@@ -6,9 +6,11 @@
 //! pointers, integers and pairs of them as C does. Each hook below documents what it assumes of its function, and
 //! `tests/cargo_ravelin.rs` tests it.
 
-use super::{left_by_readers, scope};
+use super::{channel, left_by_readers, scope};
 use crate::schedule::{self, time};
+use crate::special::{NextAccess, NextAct};
 use crate::{records, sync, this_thread};
+use ravelin_clocks::{AtomicOrder, MessageAccess};
 use ravelin_findings::WaitsFor;
 use ravelin_findings::events::Act;
 use std::arch::global_asm;
@@ -212,6 +214,11 @@ extern "C" fn arrives(call: &mut Call) -> bool {
 }
 
 extern "C" fn leaves(call: &Call) {
+    if steered().is_some() {
+        // It looks at what those that have arrived left there.
+        schedule::before(0, Act::LockShared, call.arguments[0]);
+        schedule::attempted(0, Act::LockShared, true);
+    }
     sync::acquire_assumed(call.arguments[0]);
 }
 
@@ -224,7 +231,7 @@ extern "C" fn initialises(call: &mut Call) -> bool {
     if !this_thread::watched() {
         return false;
     }
-    schedule::library_touches(call.arguments[0], ONCE);
+    touches_once(call.arguments[0]);
     let [once, _, data, table, ..] = call.arguments;
     call.initialiser = Initialiser { data, table, once };
     call.arguments[2] = (&raw const call.initialiser) as usize;
@@ -234,12 +241,19 @@ extern "C" fn initialises(call: &mut Call) -> bool {
 
 /// `Once::wait(&self, …)`.
 extern "C" fn waits_for_once(call: &mut Call) -> bool {
-    schedule::library_touches(call.arguments[0], ONCE);
+    touches_once(call.arguments[0]);
     false
 }
 
-/// Bytes of the state of a `Once`.
-const ONCE: usize = 4;
+/// Compiled code changes the state of a `Once`, which is a word. Its other accesses are seen.
+fn touches_once(once: usize) {
+    if let Some(me) = steered() {
+        let next = NextAccess { pc: 0, address: once, size: 4, act: NextAct::Update };
+        let value = schedule::steer::value_at(once, 4);
+        schedule::library_access(me, next);
+        schedule::library_accessed(MessageAccess::Update, AtomicOrder::AcqRel, value, value);
+    }
+}
 
 /// Replaces the program's initialiser, which is `data` with the functions in `table`.
 #[repr(C)]
@@ -302,20 +316,19 @@ initialise!(
 );
 
 extern "C" fn initialised(once: usize) {
-    schedule::library_touches(once, ONCE);
+    touches_once(once);
     sync::release_join(once);
 }
 
-/// Where compiled code parks, a steered thread makes a step first. The word by which it does so is somewhere in the block.
-extern "C" fn parks(call: &mut Call) -> bool {
-    if steered().is_some() {
-        // SAFETY: the caller's handle of a thread.
-        let block = unsafe { *(call.arguments[0] as *const usize) };
-        schedule::library_touches(block + COUNTS, BLOCK);
+/// Only channels call these functions.
+extern "C" fn parks(_call: &mut Call) -> bool {
+    if let Some(me) = steered() {
+        channel::parks(me, true);
     }
     false
 }
 
+/// Where compiled code parks, a steered thread makes a step first. The word by which it does so is somewhere in the block.
 extern "C" fn parks_itself(call: &mut Call) -> bool {
     if steered().is_some() {
         let block = own_block(call);
@@ -330,6 +343,9 @@ extern "C" fn parked(call: &Call) {
         // SAFETY: the caller's handle of a thread.
         unparked(unsafe { *(call.arguments[0] as *const usize) });
     }
+    if let Some(me) = steered() {
+        channel::parks(me, false);
+    }
 }
 
 /// `thread::park()` and `thread::park_timeout(Duration)`; the other function is `thread::current() -> Thread`.
@@ -337,7 +353,14 @@ extern "C" fn parked_itself(call: &Call) {
     if !this_thread::watched() {
         return;
     }
-    unparked(own_block(call));
+    let word = unparked(own_block(call));
+    // The compiled code has read the word, and learned what the other thread knew.
+    if let (Some(me), Some(address)) = (steered(), word) {
+        let next = NextAccess { pc: 0, address, size: 4, act: NextAct::Load };
+        schedule::library_access(me, next);
+        let value = schedule::steer::value_at(address, 4);
+        schedule::library_accessed(MessageAccess::Load, AtomicOrder::Acquire, value, 0);
+    }
 }
 
 /// The block of the calling thread's handle, by the function `thread::current() -> Thread`.
@@ -359,21 +382,23 @@ const COUNTS: usize = 16;
 const BLOCK: usize = 64;
 
 /// The calling thread returned from parking; its handle leads to this block. The thread that unparked it released its
-/// knowledge at a word somewhere in the block. A thread may return spuriously, so nothing is concluded.
-fn unparked(block: usize) {
-    let Some(mut inside) = this_thread::enter() else {
-        return;
-    };
+/// knowledge at a word somewhere in the block. A thread may return spuriously, so nothing is concluded. Returns the word if
+/// another thread has used it.
+fn unparked(block: usize) -> Option<usize> {
+    let mut inside = this_thread::enter()?;
     let thread = inside.thread();
     thread.spin.left();
+    let mut found = None;
     for word in (block + COUNTS..block + COUNTS + BLOCK).step_by(8) {
-        records::for_each_in_word(word, |_, record| {
+        records::for_each_in_word(word, |about, record| {
             if let Some(released) = record.released() {
                 thread.clocks.acquire_views(released);
+                found = Some(about);
             }
         });
     }
     thread.new_epoch();
+    found
 }
 
 /// `ScopeData::increment_num_running_threads(&self)`, before a thread of the scope is started.

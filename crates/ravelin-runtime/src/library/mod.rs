@@ -10,6 +10,7 @@
 //! - The linker wraps the compiled functions that they call ([`functions`]). The wrappers add the synchronisation.
 
 mod accesses;
+pub mod channel;
 mod functions;
 pub mod scope;
 

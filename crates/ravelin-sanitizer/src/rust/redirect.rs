@@ -41,6 +41,11 @@ enum Owner {
     Write,
     WriteUnlock,
     Writer,
+    /// A channel: where it begins to send, to receive or to disconnect, and what follows.
+    Send,
+    Receive,
+    Disconnect,
+    Channel,
     /// The end of a scope, which waits for the threads of the scope.
     Scope,
     /// What only the standard library itself depends on: whether a thread panics, and who frees what a thread shares with
@@ -63,6 +68,10 @@ impl Owner {
             Owner::Write => Some("write"),
             Owner::WriteUnlock => Some("writeunlock"),
             Owner::Writer => Some("writer"),
+            Owner::Send => Some("send"),
+            Owner::Receive => Some("receive"),
+            Owner::Disconnect => Some("disconnect"),
+            Owner::Channel => Some("channel"),
             Owner::Scope => Some("scope"),
             Owner::Inner => Some("inner"),
         }
@@ -128,37 +137,45 @@ fn changes(bytes: &[u8], path: &Path) -> Option<Vec<(usize, i32)>> {
 /// The owner of the call at this address.
 fn owner(debug: &Loader, address: u64) -> Owner {
     let Ok(mut frames) = debug.find_frames(address) else { return Owner::Program };
-    let mut counts_references = false;
+    // Those of the standard library, from the innermost one outside `core`.
+    let mut library: Vec<(String, String)> = Vec::new();
     while let Ok(Some(frame)) = frames.next() {
         let file = frame.location.as_ref().and_then(|location| location.file).unwrap_or_default();
+        let is_part = |library| crate::symbols::is_part_of(file, library);
+        if is_part("core") && library.is_empty() {
+            continue;
+        }
+        if !["core", "alloc", "std"].into_iter().any(is_part) {
+            break;
+        }
         let name = frame.function.as_ref().and_then(|name| name.raw_name().ok()).unwrap_or_default();
-        let name = crate::symbols::demangled(&name);
-        if counts_references {
-            // Whose references these are is known from what drops or clones them.
-            let is_part = |library| crate::symbols::is_part_of(file, library);
-            if name.contains("std::thread::") || is_part("std") && file.contains("/src/thread/") {
-                return Owner::Inner;
-            }
-            if !is_part("core") && !is_part("alloc") {
-                return Owner::Library;
-            }
-            continue;
-        }
-        if crate::symbols::is_part_of(file, "core") {
-            continue;
-        }
-        if !crate::symbols::is_part_of(file, "std") && !crate::symbols::is_part_of(file, "alloc") {
-            return Owner::Program;
-        }
-        counts_references = file.ends_with("alloc/src/sync.rs");
-        if !counts_references {
-            return owner_in(file, &name);
-        }
-        if name.contains("std::thread::") {
-            return Owner::Inner;
-        }
+        library.push((file.to_owned(), crate::symbols::demangled(&name)));
     }
-    if counts_references { Owner::Library } else { Owner::Program }
+    owner_of(&library)
+}
+
+/// The owner of an access with these files and functions, from the innermost one outwards.
+fn owner_of(library: &[(String, String)]) -> Owner {
+    let Some((file, function)) = library.first() else { return Owner::Program };
+    let is_channel = |file: &str| {
+        file.contains("sync/mpmc/") && ["list.rs", "array.rs", "waker.rs", "context.rs"].iter().any(|end| file.ends_with(end))
+    };
+    let innermost = owner_in(file, function);
+    // A channel without room uses a lock, and the lock is what matters.
+    let in_channel = library.iter().any(|(file, _)| is_channel(file))
+        && !library.iter().any(|(file, _)| file.ends_with("mpmc/zero.rs"));
+    if innermost == Owner::Inner || in_channel && is_channel(file) {
+        return innermost;
+    }
+    if in_channel {
+        return Owner::Channel;
+    }
+    // Whose references are counted is known from what drops or clones them.
+    let is_thread = |(file, name): &(String, String)| name.contains("std::thread::") || file.contains("std/src/thread/");
+    if file.ends_with("alloc/src/sync.rs") && library.iter().any(is_thread) {
+        return Owner::Inner;
+    }
+    innermost
 }
 
 /// The owner of an access in a function of the standard library.
@@ -183,8 +200,13 @@ fn owner_in(file: &str, function: &str) -> Owner {
         };
     }
     let is_inner = file.ends_with("src/panicking.rs") || file.ends_with("sync/poison.rs");
+    let is_channel = file.contains("sync/mpmc/") && !file.ends_with("counter.rs") && !file.ends_with("zero.rs");
     match last {
         _ if is_inner => Owner::Inner,
+        "start_send" if is_channel => Owner::Send,
+        "start_recv" if is_channel => Owner::Receive,
+        "disconnect" | "disconnect_senders" | "disconnect_receivers" if is_channel => Owner::Disconnect,
+        _ if is_channel => Owner::Channel,
         "scope" if file.ends_with("thread/scoped.rs") => Owner::Scope,
         _ => Owner::Library,
     }
@@ -208,9 +230,30 @@ mod tests {
             (rwlock, "<std::sys::sync::rwlock::futex::RwLock>::write_unlock", Owner::WriteUnlock),
             ("/rustc/0/library/std/src/thread/scoped.rs", "std::thread::scoped::scope", Owner::Scope),
             ("/rustc/0/library/std/src/panicking.rs", "std::panicking::panic_count::count_is_zero", Owner::Inner),
-            ("/rustc/0/library/std/src/sync/mpmc/list.rs", "std::sync::mpmc::list::Channel<T>::send", Owner::Library),
+            ("/rustc/0/library/std/src/sync/mpmc/list.rs", "std::sync::mpmc::list::Channel<T>::start_send", Owner::Send),
+            ("/rustc/0/library/std/src/sync/mpmc/counter.rs", "std::sync::mpmc::counter::Sender<C>::release", Owner::Library),
         ] {
             assert_eq!(owner_in(file, function), owner, "{function}");
         }
+    }
+
+    #[test]
+    fn who_calls_the_standard_library_from_within_decides() {
+        let frames = |of: &[(&str, &str)]| {
+            let owned = |(file, name): &(&str, &str)| (format!("/rustc/0/library/{file}"), (*name).to_owned());
+            owner_of(&of.iter().map(owned).collect::<Vec<_>>())
+        };
+        let lock = ("std/src/sys/sync/mutex/futex.rs", "std::sys::sync::mutex::futex::Mutex::lock");
+        let notify = ("std/src/sync/mpmc/waker.rs", "std::sync::mpmc::waker::SyncWaker::notify");
+        let zero = ("std/src/sync/mpmc/zero.rs", "std::sync::mpmc::zero::Channel<T>::recv");
+        let drop = ("alloc/src/sync.rs", "<alloc::sync::Arc<T,A> as core::ops::drop::Drop>::drop");
+        let packet = ("core/src/ptr/mod.rs", "core::ptr::drop_in_place<alloc::sync::Arc<std::thread::Packet<()>>>");
+        let own = ("core/src/ptr/mod.rs", "core::ptr::drop_in_place<alloc::sync::Arc<queue::Node>>");
+        assert_eq!(frames(&[]), Owner::Program);
+        assert_eq!(frames(&[lock]), Owner::Lock);
+        assert_eq!(frames(&[lock, notify]), Owner::Channel);
+        assert_eq!(frames(&[lock, zero]), Owner::Lock);
+        assert_eq!(frames(&[drop, packet]), Owner::Inner);
+        assert_eq!(frames(&[drop, own]), Owner::Library);
     }
 }
