@@ -215,6 +215,10 @@ mod steered {
             let _ = schedule::until(me, 0, act, (what, address), None, || is_free(value()).then_some(()));
             Step::Locks
         };
+        if of != CodeKind::Inner && channel::is_part(me, of == CodeKind::Lock, next) {
+            // It may unlock the channel's mutex.
+            return Step::Unlocks;
+        }
         match (of, act) {
             (CodeKind::Inner, _) => Step::No,
             (CodeKind::Lock, NextAct::CompareExchange(_)) => until(Act::Lock, WaitsFor::Mutex, |value| value == 0),

@@ -30,6 +30,8 @@ struct Operation {
     first: usize,
     /// The channel.
     channel: usize,
+    /// The mutex of the channel, if it is locked; otherwise 0.
+    mutex: usize,
     /// The word of a thread that it is about to wake; 0 for none.
     wakes: usize,
     /// The thread parks in it.
@@ -38,6 +40,8 @@ struct Operation {
 
 /// The bytes between the two indices.
 const LINE: usize = 128;
+/// More bytes than a channel has, and fewer than there are to the next one.
+const LENGTH: usize = 4 * LINE;
 
 static OPERATIONS: Spin<Vec<Operation>> = Spin::new(Vec::new());
 
@@ -64,6 +68,28 @@ pub fn continues(me: usize, next: NextAccess) {
         operation.beginning = None;
         operation.wakes = if matches!(next.act, NextAct::Exchange(_)) { next.address } else { 0 };
     });
+}
+
+/// Whether an access of the calling thread is a part of an operation because of the channel's mutex: it locks it
+/// (`locks`), or is made while it is locked.
+pub fn is_part(me: usize, locks: bool, next: NextAccess) -> bool {
+    with(me, |operation| {
+        let NextAccess { address, act, .. } = next;
+        let exchanges = matches!(act, NextAct::Exchange(_));
+        if operation.mutex != 0 {
+            operation.wakes = if exchanges { address } else { operation.wakes };
+            if exchanges && address == operation.mutex {
+                operation.mutex = 0;
+            }
+            return true;
+        }
+        let own = operation.channel != 0 && (operation.channel..operation.channel + LENGTH).contains(&address);
+        if locks && own {
+            operation.beginning = None;
+            operation.mutex = address;
+        }
+        locks && own
+    })
 }
 
 /// The calling thread parks in an operation, or has done so.
@@ -104,6 +130,21 @@ mod tests {
 
     fn load(address: usize) -> NextAccess {
         NextAccess { pc: 0, address, size: 8, act: NextAct::Load }
+    }
+
+    #[test]
+    fn what_is_done_under_the_mutex_of_a_channel_is_a_part_of_the_operation() {
+        // No thread has this place.
+        let me = 900;
+        with(me, |operation| assert!(operation.begins(ChannelAct::Send, load(CHANNEL + LINE))));
+        let lock = |address| NextAccess { act: NextAct::CompareExchange(0), ..load(address) };
+        let exchange = |address| NextAccess { act: NextAct::Exchange(1), ..load(address) };
+        assert!(!is_part(me, true, lock(9 * CHANNEL)), "a mutex of the program");
+        assert!(is_part(me, true, lock(CHANNEL + 2 * LINE)));
+        assert!(is_part(me, false, exchange(9 * CHANNEL)));
+        assert!(wakes(me, 9 * CHANNEL));
+        assert!(is_part(me, false, exchange(CHANNEL + 2 * LINE)));
+        assert!(!is_part(me, false, exchange(9 * CHANNEL)), "it is unlocked");
     }
 
     #[test]

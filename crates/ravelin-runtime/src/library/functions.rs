@@ -7,7 +7,7 @@
 //! `tests/cargo_ravelin.rs` tests it.
 
 use super::{channel, left_by_readers, scope};
-use crate::schedule::{self, time};
+use crate::schedule;
 use crate::special::{NextAccess, NextAct};
 use crate::{records, sync, this_thread};
 use ravelin_clocks::{AtomicOrder, MessageAccess};
@@ -176,7 +176,8 @@ extern "C" fn waits_for_a_time(call: &mut Call) -> bool {
     if let Some(me) = steered() {
         let [_, _, seconds, nanoseconds, ..] = call.arguments;
         let length = (seconds as u64).saturating_mul(1_000_000_000).saturating_add(nanoseconds as u32 as u64);
-        let over = wait_in_turn(me, call, time::later(length));
+        let until = schedule::turn::own_time(me, 0).saturating_add(length);
+        let over = wait_in_turn(me, call, Some(until));
         call.result[0] = usize::from(!over);
         return true;
     }

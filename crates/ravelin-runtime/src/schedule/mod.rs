@@ -382,6 +382,8 @@ pub fn wait_in(me: usize, pc: usize, (what, thing): (WaitsFor, usize), until: Op
     turn::with(|turns| turns.taken(me));
     if over {
         steer::timed_out(me);
+        // Otherwise a program that looks whether the time is over would find that it is not.
+        turn::own_time_reaches(me, until.unwrap_or(0));
     }
     steer::stepped(me);
     over
