@@ -170,8 +170,8 @@ those of `cargo test`, then `--` and words that select tests:
 
   cargo ravelin verify --max-runs 10000 --test queue -- push_pop
 
-The tests are built with opt-level 1, in target/ravelin; CARGO_PROFILE_DEV_OPT_LEVEL and CARGO_PROFILE_TEST_OPT_LEVEL choose
-another one. Their standard input is empty, and their output is shown only for a schedule under which a test fails.
+The tests are built as by `cargo ravelin test`. Their input is empty, and their output is shown only for a schedule under
+which a test fails.
 
 Exit codes: 0 all are verified, 1 (or that of --exit-code) one is violated, 2 the command line is wrong or nothing was built,
 3 one is unknown: a limit was met, or something is not controlled.";

@@ -51,19 +51,10 @@ pub enum NoCargo {
 }
 
 impl Cargo {
-    /// The command that builds the tests which `words` (arguments of `cargo test`) select, and names their programs. They
-    /// are optimised a little: without that, each round of a waiting loop leaves something else on the stack, and the loop
-    /// is not known to wait.
+    /// The command that builds the tests which `words` (arguments of `cargo test`) select, and names their programs.
     pub fn test_programs(words: &[OsString], races: Races) -> Result<Cargo, NoCargo> {
-        let mut all: Vec<OsString> = ["test", "--no-run", "--message-format=json-render-diagnostics"].map(OsString::from).into();
-        all.extend_from_slice(words);
-        let mut cargo = Cargo::new(&all, races)?;
-        for profile in ["CARGO_PROFILE_DEV_OPT_LEVEL", "CARGO_PROFILE_TEST_OPT_LEVEL"] {
-            if env::var_os(profile).is_none() {
-                cargo.environment.push((profile.into(), "1".into()));
-            }
-        }
-        Ok(cargo)
+        let first = ["test", "--no-run", "--message-format=json-render-diagnostics"].map(OsString::from);
+        Cargo::new(&first.into_iter().chain(words.iter().cloned()).collect::<Vec<_>>(), races)
     }
 
     /// The command `words` (a command of cargo and its arguments).
