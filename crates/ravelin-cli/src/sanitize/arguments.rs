@@ -119,6 +119,9 @@ procedural macros are not. The build directory is target/ravelin (with --no-race
 the command are those of cargo. Documentation tests are not run. If the toolchain can instrument only atomics, the report
 says that data races were not looked for.
 
+With --schedule random or pct, or several --runs, the command is test, and each test is run by itself with each schedule. The
+report has an answer per test.
+
 `cargo ravelin verify` runs each test under every schedule; `cargo ravelin verify --help` describes it.
 
 Exit codes: 1 (or that of --exit-code) something was found, 2 the command line is wrong; otherwise those of cargo.";
@@ -139,6 +142,8 @@ pub struct Cargo {
     pub no_robustness: bool,
     #[command(flatten)]
     pub report: ReportOptions,
+    #[command(flatten)]
+    pub schedules: Schedules,
     /// A command of cargo (test, run, build or bench) and its arguments, or verify
     #[arg(required = true, value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<OsString>,

@@ -29,6 +29,9 @@ pub fn verify(arguments: &Verify) -> anyhow::Result<ExitCode> {
 
 /// Runs each test of a project under every schedule and reports. `words` are those after `verify`.
 pub fn verify_tests(words: &[OsString]) -> anyhow::Result<ExitCode> {
+    // The words after this belong to the tests, wherever it is.
+    let at = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let (words, selected) = (&words[..at], words.get(at + 1..).unwrap_or_default());
     let name = OsString::from("cargo ravelin verify");
     let arguments = match CargoVerify::try_parse_from([&name].into_iter().chain(words)) {
         Ok(arguments) => arguments,
@@ -39,7 +42,8 @@ pub fn verify_tests(words: &[OsString]) -> anyhow::Result<ExitCode> {
         }
     };
     let wanted = arguments.report.wanted()?;
-    let (tests, races) = tests(&arguments)?;
+    let races = if arguments.how.no_races { rust::Races::No } else { rust::Races::IfPossible };
+    let (tests, races) = list_tests(&arguments.arguments, selected, races)?;
     let mut answers = Vec::new();
     let mut sources = Vec::new();
     for test in &tests {
@@ -59,23 +63,29 @@ pub fn verify_tests(words: &[OsString]) -> anyhow::Result<ExitCode> {
     }
     sources.sort();
     sources.dedup();
-    let verdict = [Verdict::Violated, Verdict::Unknown].into_iter().find(|worst| answers.iter().any(|answer| answer.verdict == *worst));
+    let verdict = [Verdict::Violated, Verdict::Unknown]
+        .into_iter()
+        .find(|worst| answers.iter().any(|answer| answer.verdict == *worst));
     arguments.report.print("verify", answers, &sources, stdout())?;
     Ok(exit_code(verdict.unwrap_or(Verdict::Holds), &arguments.how))
 }
 
-/// Builds the tests, and lists those that are asked for; and whether data races can be looked for.
-fn tests(arguments: &CargoVerify) -> anyhow::Result<(Vec<Test>, bool)> {
-    let at = arguments.arguments.iter().position(|word| word == "--").unwrap_or(arguments.arguments.len());
-    let (of_cargo, words) = arguments.arguments.split_at(at);
-    let races = if arguments.how.no_races { rust::Races::No } else { rust::Races::IfPossible };
-    let cargo = rust::Cargo::test_programs(of_cargo, races)?;
+/// Builds the tests of a project, and lists those that are asked for, by the arguments of `cargo test` and the words after
+/// `--`; and whether data races can be looked for.
+pub fn list_tests(
+    arguments: &[OsString],
+    selected: &[OsString],
+    races: rust::Races,
+) -> anyhow::Result<(Vec<Test>, bool)> {
+    let (of_cargo, named) = rust::without_test_names(arguments);
+    let cargo = rust::Cargo::test_programs(&of_cargo, races)?;
     if let Some(why) = &cargo.without_races {
         complain!("warning: data races are not looked for: {why}");
     }
+    let words: Vec<OsString> = named.into_iter().chain(selected.iter().cloned()).collect();
     let mut tests = Vec::new();
     for program in rust::build_tests(&cargo)? {
-        tests.extend(program.tests(words.get(1..).unwrap_or_default())?);
+        tests.extend(program.tests(&words)?);
     }
     if tests.is_empty() {
         anyhow::bail!("there is no such test");

@@ -105,13 +105,7 @@ fn order(code: i32) -> AtomicOrder {
 /// locked, so no thread reads a value before its writer is known.
 ///
 /// `code` is the strongest order that it may have.
-fn access<R>(
-    of: CodeKind,
-    next: NextAccess,
-    code: i32,
-    raw: impl FnOnce() -> R,
-    done: impl FnOnce(&R) -> Done,
-) -> R {
+fn access<R>(of: CodeKind, next: NextAccess, code: i32, raw: impl FnOnce() -> R, done: impl FnOnce(&R) -> Done) -> R {
     if !schedule::steer::is_on() {
         return unsteered(of, next.address, code, raw, |result| {
             let Done { touch, order, .. } = done(result);
@@ -222,7 +216,9 @@ mod steered {
         match (of, act) {
             (CodeKind::Inner, _) => Step::No,
             (CodeKind::Lock, NextAct::CompareExchange(_)) => until(Act::Lock, WaitsFor::Mutex, |value| value == 0),
-            (CodeKind::Write, NextAct::CompareExchange(_)) => until(Act::Lock, WaitsFor::ReadWriteLock, |value| value == 0),
+            (CodeKind::Write, NextAct::CompareExchange(_)) => {
+                until(Act::Lock, WaitsFor::ReadWriteLock, |value| value == 0)
+            }
             (CodeKind::Read, NextAct::Load) => {
                 until(Act::LockShared, WaitsFor::ReadWriteLock, |value| value < WRITE_LOCKED - 1)
             }
@@ -322,12 +318,13 @@ fn next<T: Word>(at: *mut T, act: NextAct) -> NextAccess {
 
 extern "C" fn load<T: Word, const OF: u8>(at: *mut T, code: i32) -> T {
     // SAFETY: here and below, the program's own access.
-    access(of(OF), next(at, NextAct::Load), code, || unsafe { T::load(at) }, |read| Done {
-        touch: MessageAccess::Load,
-        order: order(code),
-        read: read.low(),
-        written: 0,
-    })
+    access(
+        of(OF),
+        next(at, NextAct::Load),
+        code,
+        || unsafe { T::load(at) },
+        |read| Done { touch: MessageAccess::Load, order: order(code), read: read.low(), written: 0 },
+    )
 }
 
 extern "C" fn store<T: Word, const OF: u8>(at: *mut T, value: T, code: i32) {
@@ -339,12 +336,13 @@ extern "C" fn store<T: Word, const OF: u8>(at: *mut T, value: T, code: i32) {
 
 fn update<T: Word, const OF: u8>(at: *mut T, code: i32, act: NextAct, change: impl Fn(T) -> T) -> T {
     // SAFETY: see `load`.
-    access(of(OF), next(at, act), code, || unsafe { T::update(at, &change) }, |old| Done {
-        touch: MessageAccess::Update,
-        order: order(code),
-        read: old.low(),
-        written: change(*old).low(),
-    })
+    access(
+        of(OF),
+        next(at, act),
+        code,
+        || unsafe { T::update(at, &change) },
+        |old| Done { touch: MessageAccess::Update, order: order(code), read: old.low(), written: change(*old).low() },
+    )
 }
 
 extern "C" fn exchange<T: Word, const OF: u8>(at: *mut T, value: T, code: i32) -> T {

@@ -158,7 +158,8 @@ fn owner(debug: &Loader, address: u64) -> Owner {
 fn owner_of(library: &[(String, String)]) -> Owner {
     let Some((file, function)) = library.first() else { return Owner::Program };
     let is_channel = |file: &str| {
-        file.contains("sync/mpmc/") && ["list.rs", "array.rs", "waker.rs", "context.rs"].iter().any(|end| file.ends_with(end))
+        file.contains("sync/mpmc/")
+            && ["list.rs", "array.rs", "waker.rs", "context.rs"].iter().any(|end| file.ends_with(end))
     };
     let innermost = owner_in(file, function);
     // A channel without room uses a lock, and the lock is what matters.
@@ -171,7 +172,8 @@ fn owner_of(library: &[(String, String)]) -> Owner {
         return Owner::Channel;
     }
     // Whose references are counted is known from what drops or clones them.
-    let is_thread = |(file, name): &(String, String)| name.contains("std::thread::") || file.contains("std/src/thread/");
+    let is_thread =
+        |(file, name): &(String, String)| name.contains("std::thread::") || file.contains("std/src/thread/");
     if file.ends_with("alloc/src/sync.rs") && library.iter().any(is_thread) {
         return Owner::Inner;
     }
@@ -231,8 +233,16 @@ mod tests {
             (rwlock, "<std::sys::sync::rwlock::futex::RwLock>::write_unlock", Owner::WriteUnlock),
             ("/rustc/0/library/std/src/thread/scoped.rs", "std::thread::scoped::scope", Owner::Scope),
             ("/rustc/0/library/std/src/panicking.rs", "std::panicking::panic_count::count_is_zero", Owner::Inner),
-            ("/rustc/0/library/std/src/sync/mpmc/list.rs", "std::sync::mpmc::list::Channel<T>::start_send", Owner::Send),
-            ("/rustc/0/library/std/src/sync/mpmc/counter.rs", "std::sync::mpmc::counter::Sender<C>::release", Owner::Library),
+            (
+                "/rustc/0/library/std/src/sync/mpmc/list.rs",
+                "std::sync::mpmc::list::Channel<T>::start_send",
+                Owner::Send,
+            ),
+            (
+                "/rustc/0/library/std/src/sync/mpmc/counter.rs",
+                "std::sync::mpmc::counter::Sender<C>::release",
+                Owner::Library,
+            ),
         ] {
             assert_eq!(owner_in(file, function), owner, "{function}");
         }

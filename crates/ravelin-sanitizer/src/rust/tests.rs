@@ -43,6 +43,40 @@ pub enum NoTests {
     NoHarness { program: PathBuf, said: String },
 }
 
+/// Arguments of `cargo test` without the names of tests, and the names.
+pub fn without_test_names(arguments: &[OsString]) -> (Vec<OsString>, Vec<OsString>) {
+    const WITH_VALUE: &[&str] = &[
+        "-p",
+        "--package",
+        "--exclude",
+        "--bin",
+        "--test",
+        "--example",
+        "--bench",
+        "-F",
+        "--features",
+        "--profile",
+        "--target",
+        "--target-dir",
+        "--manifest-path",
+        "--lockfile-path",
+        "--color",
+        "--config",
+        "-Z",
+        "-j",
+        "--jobs",
+        "-C",
+    ];
+    let (mut others, mut names) = (Vec::new(), Vec::new());
+    let mut is_value = false;
+    for argument in arguments {
+        let is_name = !is_value && !argument.as_encoded_bytes().starts_with(b"-");
+        is_value = !is_value && WITH_VALUE.iter().any(|option| argument == option);
+        if is_name { names.push(argument.clone()) } else { others.push(argument.clone()) }
+    }
+    (others, names)
+}
+
 /// Builds test programs by a command that [`Cargo`] has made of `test --no-run --message-format=json-render-diagnostics`.
 pub fn build_tests(cargo: &Cargo) -> Result<Vec<TestProgram>, NoTests> {
     let output = Command::new(&cargo.program)
@@ -65,7 +99,11 @@ fn test_program(line: &str) -> Option<TestProgram> {
     let executable = PathBuf::from(message.get("executable")?.as_str()?);
     let manifest = Path::new(message.get("manifest_path")?.as_str()?);
     let target = message.get("target")?.get("name")?.as_str()?.to_owned();
-    is_test.then(|| TestProgram { target, executable, directory: manifest.parent().map(PathBuf::from).unwrap_or_default() })
+    is_test.then(|| TestProgram {
+        target,
+        executable,
+        directory: manifest.parent().map(PathBuf::from).unwrap_or_default(),
+    })
 }
 
 impl TestProgram {
@@ -120,6 +158,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn names_of_tests_are_told_from_values_of_options() {
+        let words = |line: &str| line.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+        let (others, names) = without_test_names(&words("--test queue push --features a,b --release pop --lib"));
+        assert_eq!(others, words("--test queue --features a,b --release --lib"));
+        assert_eq!(names, words("push pop"));
+    }
+
+    #[test]
     fn test_programs_are_found_among_the_messages_of_cargo() {
         let line = |test: bool, executable: &str| {
             format!(
@@ -128,7 +174,9 @@ mod tests {
         };
         let expected = TestProgram { target: "queue".into(), executable: "/t/queue-1".into(), directory: "/p".into() };
         assert_eq!(test_program(&line(true, r#""/t/queue-1""#)), Some(expected));
-        for other in [&*line(false, r#""/t/queue""#), &*line(true, "null"), r#"{"reason":"build-finished"}"#, "Compiling"] {
+        for other in
+            [&*line(false, r#""/t/queue""#), &*line(true, "null"), r#"{"reason":"build-finished"}"#, "Compiling"]
+        {
             assert_eq!(test_program(other), None, "{other}");
         }
     }
