@@ -69,7 +69,7 @@ pub enum Command {
     Run(Run),
     /// Run a test under every schedule of its threads, and prove or refute that it is right
     Verify(Verify),
-    /// Build and run a Rust project with the sanitizer: cargo test, run, build or bench
+    /// Build and run a Rust project with the sanitizer: cargo test, run, build or bench; or verify its tests
     Cargo(Cargo),
     /// Repeat the run of a finding with its schedule, and stop at the finding
     Replay(Replay),

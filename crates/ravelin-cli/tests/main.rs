@@ -9,6 +9,7 @@ mod browser;
 mod building;
 mod c11;
 mod cargo_ravelin;
+mod cargo_verify;
 mod check;
 mod checkpoint;
 mod cluster;

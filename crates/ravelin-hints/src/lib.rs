@@ -23,11 +23,15 @@
 //! sees only these atomics, and the start and join of threads. For synchronisation by other means there are
 //! [`released`] and [`acquired`].
 //!
+//! **Tests.** [`verify`] marks the part of a test that `cargo ravelin verify` runs under every schedule.
+//!
 //! This crate has no dependencies and does not know how the sanitizer works. On systems without the runtime, it does
 //! only what the wrapped functions do.
 
 pub mod atomic;
 mod runtime;
+mod verify;
 mod waiting;
 
+pub use verify::verify;
 pub use waiting::{Atomic, acquired, bcas, cas_strong, cas_weak, released, wait};

@@ -1,6 +1,6 @@
 //! The options of `ravelin run`, in `RAVELIN_OPTIONS`.
 
-use crate::interpose::identity;
+use crate::interpose::{identity, threads};
 use crate::{repair, schedule, server, trace, watchdog};
 use ravelin_clocks::WitnessMode;
 use ravelin_findings::Problem;
@@ -43,6 +43,9 @@ pub fn read(words: &str) {
     values(words, "fix=").for_each(repair::want);
     if words.split_whitespace().any(|word| word == "rust") {
         identity::expect_rust();
+    }
+    if words.split_whitespace().any(|word| word == "refuse-thread") {
+        threads::refuse_first();
     }
     if words.split_whitespace().any(|word| word == "sites") {
         repair::want_sites();

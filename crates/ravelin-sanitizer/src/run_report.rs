@@ -75,12 +75,13 @@ impl RunPlan {
 
 /// What was run, so that it can be repeated.
 pub fn command_line(watch: &WatchCommand, livelock: u64) -> CommandLine {
-    let WatchCommand { program, arguments, options, .. } = watch;
+    let WatchCommand { program, arguments, options, directory, .. } = watch;
+    let directory = directory.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
     let executable = find_program(program);
     let words = std::iter::once(program).chain(arguments).map(|word| word.to_string_lossy().into_owned());
     CommandLine {
         words: words.collect(),
-        directory: std::env::current_dir().map(|directory| directory.display().to_string()).unwrap_or_default(),
+        directory: directory.display().to_string(),
         fingerprint: executable.as_deref().map(fingerprint).unwrap_or(0),
         executable: executable.map(|executable| executable.display().to_string()),
         options: options.clone(),

@@ -119,6 +119,11 @@ procedural macros are not. The build directory is target/ravelin (with --no-race
 the command are those of cargo. Documentation tests are not run. If the toolchain can instrument only atomics, the report
 says that data races were not looked for.
 
+With --schedule random or pct, or several --runs, the command is test, and each test is run by itself with each schedule. The
+report has an answer per test.
+
+`cargo ravelin verify` runs each test under every schedule; `cargo ravelin verify --help` describes it.
+
 Exit codes: 1 (or that of --exit-code) something was found, 2 the command line is wrong; otherwise those of cargo.";
 
 #[derive(Debug, Args)]
@@ -137,7 +142,9 @@ pub struct Cargo {
     pub no_robustness: bool,
     #[command(flatten)]
     pub report: ReportOptions,
-    /// A command of cargo (test, run, build or bench) and its arguments
+    #[command(flatten)]
+    pub schedules: Schedules,
+    /// A command of cargo (test, run, build or bench) and its arguments, or verify
     #[arg(required = true, value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<OsString>,
 }
@@ -152,6 +159,47 @@ sanitizer, 3 unknown: a limit was met, or something is not controlled.";
 #[derive(Debug, Args)]
 #[command(after_help = VERIFY_HELP)]
 pub struct Verify {
+    /// Save what is left in this file when a limit is met or it is interrupted, and continue from there next time
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    #[command(flatten)]
+    pub how: VerifyOptions,
+    #[command(flatten)]
+    pub report: ReportOptions,
+    /// The program and its arguments
+    #[arg(required = true, value_name = "PROGRAM", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub program: Vec<OsString>,
+}
+
+const CARGO_VERIFY_HELP: &str = "\
+Each #[test] is a program to verify: it is run once for each order of the steps of its threads that can make a difference.
+It fails if it panics under one schedule. Tests that are ignored are left out. The options of `verify` come first, then
+those of `cargo test`, then `--` and words that select tests:
+
+  cargo ravelin verify --max-runs 10000 --test queue -- push_pop
+
+The tests are built as by `cargo ravelin test`. Their input is empty, and their output is shown only for a schedule under
+which a test fails.
+
+Exit codes: 0 all are verified, 1 (or that of --exit-code) one is violated, 2 the command line is wrong or nothing was built,
+3 one is unknown: a limit was met, or something is not controlled.";
+
+/// Verify every schedule of the tests of a Rust project
+#[derive(Debug, clap::Parser)]
+#[command(name = "cargo ravelin verify", after_help = CARGO_VERIFY_HELP)]
+pub struct CargoVerify {
+    #[command(flatten)]
+    pub how: VerifyOptions,
+    #[command(flatten)]
+    pub report: ReportOptions,
+    /// Arguments of cargo test
+    #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub arguments: Vec<OsString>,
+}
+
+/// How a program is verified, and how far.
+#[derive(Debug, Args)]
+pub struct VerifyOptions {
     /// Leave out schedules with more preemptions than this; the answer is then violated or unknown
     #[arg(long, value_name = "N")]
     pub preemptions: Option<u32>,
@@ -161,9 +209,6 @@ pub struct Verify {
     /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
-    /// Save what is left in this file when a limit is met or it is interrupted, and continue from there next time
-    #[arg(long, value_name = "FILE")]
-    pub checkpoint: Option<PathBuf>,
     /// How many loads in a row a thread may make in a loop that is not known to wait; 0 for any number
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub unroll: u64,
@@ -191,11 +236,6 @@ pub struct Verify {
     /// Exit code if something was found
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub exit_code: u8,
-    #[command(flatten)]
-    pub report: ReportOptions,
-    /// The program and its arguments
-    #[arg(required = true, value_name = "PROGRAM", trailing_var_arg = true, allow_hyphen_values = true)]
-    pub program: Vec<OsString>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,21 +1,35 @@
 //! `ravelin cargo`, which is also `cargo ravelin`: Rust projects.
 
-use super::arguments::Cargo;
-use super::run::exit_code;
+use super::arguments::{Cargo, ScheduleKind};
+use super::run::{exit_code, make_runs, plan_of};
+use super::verify::list_tests;
+use ravelin::answer::SanitizerReport;
 use ravelin_output::{complain, stderr};
-use ravelin_sanitizer::report::gather;
-use ravelin_sanitizer::{RunPlan, Scheduling, WatchCommand, rust};
+use ravelin_sanitizer::report::{Wanted, gather};
+use ravelin_sanitizer::{RunPlan, RunReport, Scheduling, WatchCommand, rust};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Runs cargo with the sanitizer, and reports what the programs it ran found.
 pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
+    if let [command, words @ ..] = &*arguments.command
+        && command == "verify"
+    {
+        let all: Vec<OsString> = std::env::args_os().collect();
+        let options_first =
+            all.windows(2).any(|pair| pair[1] == *"verify" && pair[0].to_string_lossy().starts_with("--"));
+        anyhow::ensure!(!options_first, "the options of `verify` follow it: cargo ravelin verify OPTIONS");
+        return super::verify::verify_tests(words);
+    }
     let wanted = arguments.report.wanted()?;
     let races = match (arguments.races, arguments.no_races) {
         (true, _) => rust::Races::Required,
         (false, true) => rust::Races::No,
         (false, false) => rust::Races::IfPossible,
     };
+    if arguments.schedules.schedule != ScheduleKind::Os || arguments.schedules.runs > 1 {
+        return scheduled_tests(arguments, races, &wanted);
+    }
     let cargo = rust::Cargo::new(&arguments.command, races)?;
     if let Some(why) = &cargo.without_races {
         complain!("warning: data races are not looked for: {why}");
@@ -52,8 +66,38 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
     gathered.program = format!("cargo {}", arguments.command[0].display());
     let mut report = gather(gathered, &wanted);
     report.notes.extend(cargo.without_races.map(|why| format!("data races were not looked for: {why}")));
-    arguments.report.print("run", report.answer(None), &report.sources(), stderr())?;
+    arguments.report.print("run", vec![report.answer(None)], &report.sources(), stderr())?;
     Ok(exit_code(&report, &ran, arguments.watching.exit_code))
+}
+
+/// Runs each test by itself with schedules of its own.
+fn scheduled_tests(arguments: &Cargo, races: rust::Races, wanted: &Wanted) -> anyhow::Result<ExitCode> {
+    let [command, words @ ..] = &*arguments.command else { anyhow::bail!("name a command of cargo: test") };
+    anyhow::ensure!(
+        command == "test" || command == "t",
+        "schedules and several runs are for `test`; build other programs, and use `ravelin run`"
+    );
+    let at = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let (tests, races) = list_tests(&words[..at], words.get(at + 1..).unwrap_or_default(), races)?;
+    let mut answers = Vec::new();
+    let mut sources = Vec::new();
+    let mut code = None;
+    for test in &tests {
+        let mut watch = test.command(arguments.watching.options(races, !arguments.no_robustness));
+        watch.keep = arguments.watching.findings.clone();
+        let plan = plan_of(&arguments.schedules, watch);
+        let plan = RunPlan { silent: true, ..plan };
+        let RunReport { report, ran } = make_runs(&plan, wanted, arguments.watching.halt_on_first)?;
+        let ended = exit_code(&report, &ran, arguments.watching.exit_code);
+        let is_worse = ended != ExitCode::SUCCESS && (code.is_none() || !report.is_clean());
+        code = if is_worse { Some(ended) } else { code };
+        sources.extend(report.sources());
+        answers.push(SanitizerReport { program: test.path(), ..report.answer(Some(plan.command_line())) });
+    }
+    sources.sort();
+    sources.dedup();
+    arguments.report.print("run", answers, &sources, stderr())?;
+    Ok(code.unwrap_or(ExitCode::SUCCESS))
 }
 
 /// Is rustc with the sanitizer, as cargo calls it.

@@ -41,7 +41,7 @@ pub fn compile(language: CLanguage, arguments: &Compile) -> anyhow::Result<ExitC
 pub fn findings(arguments: &Findings) -> anyhow::Result<Exit> {
     let wanted = arguments.report.wanted()?;
     let report = gather(gathered_from(&arguments.files)?, &wanted);
-    arguments.report.print("findings", report.answer(None), &report.sources(), stdout())?;
+    arguments.report.print("findings", vec![report.answer(None)], &report.sources(), stdout())?;
     Ok(report.verdict().into())
 }
 
@@ -58,11 +58,12 @@ impl ReportOptions {
     fn print(
         &self,
         command: &str,
-        report: SanitizerReport,
+        reports: Vec<SanitizerReport>,
         sources: &[(String, String)],
         for_people: Stream,
     ) -> anyhow::Result<()> {
-        let document = Document::new(command, vec![Answer::Sanitizer(Box::new(report))]);
+        let answers = reports.into_iter().map(|report| Answer::Sanitizer(Box::new(report)));
+        let document = Document::new(command, answers.collect());
         self.print_document(&document, for_people)?;
         let pages = Pages { html: self.html.clone(), svg: None };
         pages.check()?;

@@ -35,7 +35,7 @@ pub fn replay(arguments: &arguments::Replay) -> anyhow::Result<Exit> {
     let RunReport { report, ran } = make_runs(&plan, &wanted, false)?;
     let answer = report.answer(Some(plan.command_line()));
     let occurred = replay.occurred(&answer);
-    arguments.options.print("replay", answer, &report.sources(), stderr())?;
+    arguments.options.print("replay", vec![answer], &report.sources(), stderr())?;
     let Replay { schedule, number, point, .. } = replay;
     if occurred {
         complain!("replayed {schedule}: finding {number} occurred again at scheduling point {point}");
@@ -59,7 +59,7 @@ fn again(arguments: &arguments::Replay, replay: &SteeredReplay, wanted: &Wanted)
     let failed = report.runs.iter().any(|run| run.exit_code != 0);
     let occurred = !report.is_clean() || !report.crashes.is_empty() || failed;
     let answer = report.answer(Some(replay.command.clone()));
-    arguments.options.print("replay", answer, &report.sources(), stderr())?;
+    arguments.options.print("replay", vec![answer], &report.sources(), stderr())?;
     let number = arguments.finding;
     if occurred {
         complain!("replayed {}: finding {number} occurred again", replay.script);

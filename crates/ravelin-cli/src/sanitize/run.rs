@@ -21,7 +21,7 @@ pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
         return fix::try_out(arguments, plan, &wanted);
     }
     let RunReport { report, ran } = make_runs(&plan, &wanted, arguments.watching.halt_on_first)?;
-    arguments.report.print("run", report.answer(Some(plan.command_line())), &report.sources(), stderr())?;
+    arguments.report.print("run", vec![report.answer(Some(plan.command_line()))], &report.sources(), stderr())?;
     Ok(exit_code(&report, &ran, arguments.watching.exit_code))
 }
 
@@ -38,32 +38,37 @@ pub fn exit_code(report: &Report, ran: &[CompletedRun], found: u8) -> ExitCode {
 /// What the command line asks for.
 fn plan(arguments: &Run) -> anyhow::Result<RunPlan> {
     let [program, rest @ ..] = &*arguments.program else { anyhow::bail!("name the program to run") };
-    let Schedules { runs, schedule, seed, depth, length, livelock, no_progress, jobs, fresh_processes } =
-        arguments.schedules;
-    let scheduling = match schedule {
-        ScheduleKind::Os => Scheduling::Os,
-        ScheduleKind::Random => Scheduling::Random,
-        ScheduleKind::Pct => Scheduling::Pct { depth, length },
-    };
-    let by_default = || if scheduling == Scheduling::Os { 1 } else { ravelin::usual_workers() };
     let mut options = arguments.watching.options(!arguments.no_races, !arguments.no_robustness);
     for (chosen, word) in
         [(arguments.no_library_calls, "no-library-calls"), (arguments.no_freed_memory, "no-freed-memory")]
     {
         options.extend(chosen.then(|| word.to_owned()));
     }
+    let watch = WatchCommand {
+        program: program.clone(),
+        arguments: rest.to_vec(),
+        options,
+        keep: arguments.watching.findings.clone(),
+        ..WatchCommand::default()
+    };
+    Ok(plan_of(&arguments.schedules, watch))
+}
+
+/// Runs of a program with these schedules.
+pub fn plan_of(schedules: &Schedules, mut watch: WatchCommand) -> RunPlan {
+    let Schedules { runs, schedule, seed, depth, length, livelock, no_progress, jobs, fresh_processes } = *schedules;
+    let scheduling = match schedule {
+        ScheduleKind::Os => Scheduling::Os,
+        ScheduleKind::Random => Scheduling::Random,
+        ScheduleKind::Pct => Scheduling::Pct { depth, length },
+    };
+    let by_default = || if scheduling == Scheduling::Os { 1 } else { ravelin::usual_workers() };
     let no_progress = no_progress.unwrap_or(if scheduling == Scheduling::Os { 0 } else { NO_PROGRESS });
     if no_progress > 0 {
-        options.push(format!("no-progress={no_progress}"));
+        watch.options.push(format!("no-progress={no_progress}"));
     }
-    Ok(RunPlan {
-        watch: WatchCommand {
-            program: program.clone(),
-            arguments: rest.to_vec(),
-            options,
-            keep: arguments.watching.findings.clone(),
-            ..WatchCommand::default()
-        },
+    RunPlan {
+        watch,
         scheduling,
         seed,
         runs,
@@ -71,7 +76,7 @@ fn plan(arguments: &Run) -> anyhow::Result<RunPlan> {
         livelock,
         silent: false,
         fresh_processes,
-    })
+    }
 }
 
 /// Makes all runs, or with `halt` those up to the first in which something was found.

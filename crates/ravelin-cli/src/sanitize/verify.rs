@@ -1,17 +1,20 @@
-//! `ravelin verify`: every schedule of a program.
+//! `ravelin verify` and `cargo ravelin verify`: every schedule of a program, or of each test of a project.
 
-use super::arguments::{ReductionKind, Verify};
+use super::arguments::{CargoVerify, ReductionKind, ReportFormat, Verify, VerifyOptions};
 use super::bar;
 use crate::exit::Exit;
 use crate::files;
 use anyhow::Context;
+use clap::Parser;
 use ravelin::Verdict;
 use ravelin::answer::SanitizerReport;
-use ravelin_output::{LiveLine, stderr, stdout};
-use ravelin_sanitizer::report::ignoring;
+use ravelin_output::{LiveLine, complain, stderr, stdout};
+use ravelin_sanitizer::report::{Wanted, ignoring};
+use ravelin_sanitizer::rust::{self, Test};
 use ravelin_sanitizer::verify::NotResumable;
 use ravelin_sanitizer::verify::exploration::{Options, Reduction};
 use ravelin_sanitizer::{Listeners, Progress, VerifiedProgram, VerifyPlan, WatchCommand, command_line};
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,24 +24,109 @@ use std::time::Instant;
 /// Runs a program under every schedule and reports.
 pub fn verify(arguments: &Verify) -> anyhow::Result<ExitCode> {
     let wanted = arguments.report.wanted()?;
-    let plan = plan(arguments)?;
+    let [program, rest @ ..] = &*arguments.program else { anyhow::bail!("name the program to verify") };
+    let options = runtime_options(&arguments.how, !arguments.how.no_races);
+    let watch = WatchCommand { program: program.clone(), arguments: rest.to_vec(), options, ..WatchCommand::default() };
+    let checkpoint = arguments.checkpoint.as_deref();
+    let resume = checkpoint.map(what_is_left).transpose()?.flatten();
+    let plan = VerifyPlan { resume, ..plan(&arguments.how, watch, false) };
+    let (answer, sources) = answer(&plan, &wanted, None, checkpoint)?;
+    let verdict = answer.verdict;
+    arguments.report.print("verify", vec![answer], &sources, stdout())?;
+    Ok(exit_code(verdict, &arguments.how))
+}
+
+/// Runs each test of a project under every schedule and reports. `words` are those after `verify`.
+pub fn verify_tests(words: &[OsString]) -> anyhow::Result<ExitCode> {
+    // The words after this belong to the tests, wherever it is.
+    let at = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let (words, selected) = (&words[..at], words.get(at + 1..).unwrap_or_default());
+    let name = OsString::from("cargo ravelin verify");
+    let arguments = match CargoVerify::try_parse_from([&name].into_iter().chain(words)) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let (stream, exit) = if error.use_stderr() { (stderr(), Exit::Wrong) } else { (stdout(), Exit::Holds) };
+            stream.text(&error.render().to_string())?;
+            return Ok(exit.into());
+        }
+    };
+    let wanted = arguments.report.wanted()?;
+    let races = if arguments.how.no_races { rust::Races::No } else { rust::Races::IfPossible };
+    let (tests, races) = list_tests(&arguments.arguments, selected, races)?;
+    let mut answers = Vec::new();
+    let mut sources = Vec::new();
+    for test in &tests {
+        let plan = plan(&arguments.how, test.command(runtime_options(&arguments.how, races)), true);
+        let (answer, used) = answer(&plan, &wanted, Some(&test.path()), None)?;
+        let failures = answer.verification.iter().flat_map(|verification| &verification.failures);
+        if let Some(failure) = failures.into_iter().next().filter(|_| arguments.report.format == ReportFormat::Text) {
+            complain!("{}, under the schedule with which it fails:", test.path());
+            plan.show(&failure.schedule)?;
+        }
+        let interrupted = answer.verdict == Verdict::Unknown && plan.is_interrupted();
+        sources.extend(used);
+        answers.push(SanitizerReport { program: test.path(), ..answer });
+        if interrupted {
+            break;
+        }
+    }
+    sources.sort();
+    sources.dedup();
+    let verdict = [Verdict::Violated, Verdict::Unknown]
+        .into_iter()
+        .find(|worst| answers.iter().any(|answer| answer.verdict == *worst));
+    arguments.report.print("verify", answers, &sources, stdout())?;
+    Ok(exit_code(verdict.unwrap_or(Verdict::Holds), &arguments.how))
+}
+
+/// Builds the tests of a project, and lists those that are asked for, by the arguments of `cargo test` and the words after
+/// `--`; and whether data races can be looked for.
+pub fn list_tests(
+    arguments: &[OsString],
+    selected: &[OsString],
+    races: rust::Races,
+) -> anyhow::Result<(Vec<Test>, bool)> {
+    let (of_cargo, named) = rust::without_test_names(arguments);
+    let cargo = rust::Cargo::test_programs(&of_cargo, races)?;
+    if let Some(why) = &cargo.without_races {
+        complain!("warning: data races are not looked for: {why}");
+    }
+    let words: Vec<OsString> = named.into_iter().chain(selected.iter().cloned()).collect();
+    let mut tests = Vec::new();
+    for program in rust::build_tests(&cargo)? {
+        tests.extend(program.tests(&words)?);
+    }
+    if tests.is_empty() {
+        anyhow::bail!("there is no such test");
+    }
+    Ok((tests, cargo.races))
+}
+
+/// Makes the runs. Returns the answer and the sources that it shows.
+fn answer(
+    plan: &VerifyPlan,
+    wanted: &Wanted,
+    name: Option<&str>,
+    checkpoint: Option<&Path>,
+) -> anyhow::Result<(SanitizerReport, Vec<(String, String)>)> {
     let line = LiveLine::on(stderr());
     let start = Instant::now();
     let show = |progress: Progress| {
         if let Some(line) = &line {
-            line.show(&bar::verifying(&progress, start.elapsed()));
+            let bar = bar::verifying(&progress, start.elapsed());
+            line.show(&name.map_or_else(|| bar.clone(), |name| format!("{name}: {bar}")));
         }
     };
     let saved = Mutex::new(Ok(()));
     let save = |words: &[u64]| {
-        if let (Some(file), Ok(mut saved)) = (&arguments.checkpoint, saved.lock()) {
+        if let (Some(file), Ok(mut saved)) = (checkpoint, saved.lock()) {
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             *saved = files::write(file, bytes);
         }
     };
     let listeners =
-        Listeners { progress: line.is_some().then_some(&show), rest: arguments.checkpoint.is_some().then_some(&save) };
-    let VerifiedProgram { report, verification } = plan.verify(&wanted, listeners)?;
+        Listeners { progress: line.is_some().then_some(&show), rest: checkpoint.is_some().then_some(&save) };
+    let VerifiedProgram { report, verification } = plan.verify(wanted, listeners)?;
     drop(line);
     saved.into_inner().unwrap_or(Ok(()))?;
     let violated = !report.is_clean() || !report.crashes.is_empty() || !verification.failures.is_empty();
@@ -47,7 +135,7 @@ pub fn verify(arguments: &Verify) -> anyhow::Result<ExitCode> {
         (false, true) => Verdict::Holds,
         (false, false) => Verdict::Unknown,
     };
-    if let Some(file) = arguments.checkpoint.as_ref().filter(|_| verdict != Verdict::Unknown) {
+    if let Some(file) = checkpoint.filter(|_| verdict != Verdict::Unknown) {
         // There is an answer. If the file cannot be removed, it is found to be of this program next time.
         let _ = std::fs::remove_file(file);
     }
@@ -55,15 +143,25 @@ pub fn verify(arguments: &Verify) -> anyhow::Result<ExitCode> {
     let sources = report.sources();
     let answer =
         SanitizerReport { verdict, verification: Some(verification), again: None, ..report.answer(Some(command)) };
-    arguments.report.print("verify", answer, &sources, stdout())?;
-    Ok(match verdict {
-        Verdict::Violated => ExitCode::from(arguments.exit_code),
+    Ok((answer, sources))
+}
+
+fn exit_code(verdict: Verdict, how: &VerifyOptions) -> ExitCode {
+    match verdict {
+        Verdict::Violated => ExitCode::from(how.exit_code),
         other => Exit::from(other).into(),
-    })
+    }
+}
+
+/// The words for the runtime.
+fn runtime_options(how: &VerifyOptions, races: bool) -> Vec<String> {
+    let mut options: Vec<String> = (!races).then(|| "no-races".to_owned()).into_iter().collect();
+    options.extend(ignoring(&how.ignore));
+    options
 }
 
 /// What an earlier verification has left in a file, if there is one.
-fn checkpoint(file: &Path) -> anyhow::Result<Option<Vec<u64>>> {
+fn what_is_left(file: &Path) -> anyhow::Result<Option<Vec<u64>>> {
     match std::fs::read(file) {
         Ok(bytes) => {
             let (words, rest) = bytes.as_chunks::<8>();
@@ -76,29 +174,26 @@ fn checkpoint(file: &Path) -> anyhow::Result<Option<Vec<u64>>> {
 }
 
 /// What the command line asks for.
-fn plan(arguments: &Verify) -> anyhow::Result<VerifyPlan> {
-    let [program, rest @ ..] = &*arguments.program else { anyhow::bail!("name the program to verify") };
-    let mut options: Vec<String> = arguments.no_races.then(|| "no-races".to_owned()).into_iter().collect();
-    options.extend(ignoring(&arguments.ignore));
-    Ok(VerifyPlan {
-        watch: WatchCommand { program: program.clone(), arguments: rest.to_vec(), options, ..WatchCommand::default() },
-        jobs: arguments.jobs.map_or_else(ravelin::usual_workers, |jobs| jobs as usize),
+fn plan(how: &VerifyOptions, watch: WatchCommand, silent: bool) -> VerifyPlan {
+    VerifyPlan {
+        watch,
+        jobs: how.jobs.map_or_else(ravelin::usual_workers, |jobs| jobs as usize),
         options: Options {
-            reduction: match arguments.reduction {
+            reduction: match how.reduction {
                 ReductionKind::Off => Reduction::Off,
                 ReductionKind::Sleep => Reduction::Sleep,
                 ReductionKind::Source => Reduction::Source,
                 ReductionKind::Optimal => Reduction::Optimal,
             },
-            preemptions: arguments.preemptions,
+            preemptions: how.preemptions,
         },
-        unroll: arguments.unroll,
-        max_runs: arguments.max_runs,
-        timeout: arguments.timeout,
-        robustness: !arguments.no_robustness,
-        keep_going: arguments.keep_going,
-        fresh_processes: arguments.fresh_processes,
-        silent: false,
-        resume: arguments.checkpoint.as_deref().map(checkpoint).transpose()?.flatten(),
-    })
+        unroll: how.unroll,
+        max_runs: how.max_runs,
+        timeout: how.timeout,
+        robustness: !how.no_robustness,
+        keep_going: how.keep_going,
+        fresh_processes: how.fresh_processes,
+        silent,
+        resume: None,
+    }
 }

@@ -8,6 +8,7 @@
 
 use super::descriptors::{received, releases, wakes, woken};
 use crate::closes;
+use crate::library::channel;
 use crate::schedule::{self, time};
 use libc::{c_int, c_long};
 use ravelin_findings::WaitsFor;
@@ -61,7 +62,10 @@ fn in_turn(
     let pc = 0;
     match operation & FUTEX_COMMAND {
         command @ (libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET) => {
-            schedule::before(pc, Act::Touch, word);
+            let channel = if schedule::steer::is_on() { channel::waits_for(me) } else { None };
+            if channel.is_none() {
+                schedule::before(pc, Act::Touch, word);
+            }
             // SAFETY: the program waits for this word, so it exists.
             if unsafe { (word as *const u32).read_volatile() } != value {
                 return fails(libc::EAGAIN);
@@ -71,11 +75,13 @@ fn in_turn(
             // SAFETY: the program gave this address as one of a time, or 0.
             let until =
                 unsafe { if command == libc::FUTEX_WAIT { time::after(limit) } else { time::when(clock, limit) } };
-            let over = schedule::wait(me, pc, (WaitsFor::Futex, word), until);
+            let over = schedule::wait_in(me, pc, (WaitsFor::Futex, word), until, channel.unwrap_or(word));
             if over { fails(libc::ETIMEDOUT) } else { 0 }
         }
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
-            schedule::before(pc, Act::Give, word);
+            if !schedule::steer::is_on() || !channel::wakes(me, word) {
+                schedule::before(pc, Act::Give, word);
+            }
             let most = value as usize;
             let woken = schedule::wake_some(word, most);
             // A thread outside the schedule may wait as well.

@@ -53,7 +53,7 @@ pub mod signals;
 mod sleeping;
 mod steady_heap;
 mod table;
-mod threads;
+pub mod threads;
 mod touching;
 mod wide;
 

@@ -28,6 +28,9 @@ pub struct ThreadEntry {
 
 interpose! {
     fn pthread_create(handle: usize, attributes: usize, function: usize, argument: usize; pc) -> c_int {
+        if REFUSES.load(Ordering::Relaxed) && REFUSES.swap(false, Ordering::Relaxed) {
+            return libc::EAGAIN;
+        }
         // SAFETY: the program gave this address as one of a function of this type.
         let function = ThreadFunction::Posix(unsafe {
             std::mem::transmute::<usize, unsafe extern "C" fn(usize) -> usize>(function)
@@ -125,6 +128,15 @@ interpose! {
         }
         status
     }
+}
+
+/// The first thread that the program wants to start is refused.
+static REFUSES: AtomicBool = AtomicBool::new(false);
+
+/// Refuses the first thread, as if there were too many. Rust's test harness then runs its test in the first thread, so the
+/// threads of the process are those of the test.
+pub fn refuse_first() {
+    REFUSES.store(true, Ordering::Relaxed);
 }
 
 /// Runs when the process starts: early keys need no memory in the threads.

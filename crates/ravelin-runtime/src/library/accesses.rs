@@ -1,32 +1,94 @@
 //! Atomic accesses of the standard library: `__ravelin_library_…` in place of `__tsan_…`.
 //!
-//! Read-write locks have two more sets of entries, `__ravelin_reader_…` and `__ravelin_writer_…`, because their
+//! Read-write locks have sets of entries of their own, `__ravelin_reader_…`, `__ravelin_writer_…` and so on, because their
 //! accesses order more than the locks do: only the counter orders a reader after earlier readers.
+//!
+//! If the steps of a run are given, an access is a step. Accesses of locks are steps that lock and unlock, so that a thread
+//! waits here and never inside the standard library, where the runtime does not see it.
 
 use super::left_by_readers;
+use crate::special::{NextAccess, NextAct};
 use crate::word::Word;
 use crate::{records, schedule, sync, this_thread};
 use ravelin_clocks::{AtomicOrder, MessageAccess};
 use std::arch::global_asm;
 
 /// The kind of code that makes an access.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 enum CodeKind {
     Anything,
+    /// Nothing depends on the order of these accesses.
+    Inner,
+    /// A mutex: `lock`, `try_lock`, `unlock`.
+    Lock,
+    TryLock,
+    Unlock,
+    /// A read-write lock: `read`, `read_unlock` and other functions for reading.
+    Read,
+    ReadUnlock,
     Reader,
+    /// `write`, `write_unlock` and other functions for writing.
+    Write,
+    WriteUnlock,
     Writer,
+    /// The end of a scope.
+    Scope,
+    /// A channel: where it begins to send, to receive or to disconnect, and what follows.
+    Send,
+    Receive,
+    Disconnect,
+    Channel,
+}
+
+impl CodeKind {
+    const ALL: [CodeKind; 16] = [
+        CodeKind::Anything,
+        CodeKind::Inner,
+        CodeKind::Lock,
+        CodeKind::TryLock,
+        CodeKind::Unlock,
+        CodeKind::Read,
+        CodeKind::ReadUnlock,
+        CodeKind::Reader,
+        CodeKind::Write,
+        CodeKind::WriteUnlock,
+        CodeKind::Writer,
+        CodeKind::Scope,
+        CodeKind::Send,
+        CodeKind::Receive,
+        CodeKind::Disconnect,
+        CodeKind::Channel,
+    ];
+
+    fn reads(self) -> bool {
+        matches!(self, CodeKind::Read | CodeKind::ReadUnlock | CodeKind::Reader)
+    }
+
+    fn writes(self) -> bool {
+        matches!(self, CodeKind::Write | CodeKind::WriteUnlock | CodeKind::Writer)
+    }
 }
 
 const ANYTHING: u8 = CodeKind::Anything as u8;
+const INNER: u8 = CodeKind::Inner as u8;
+const LOCK: u8 = CodeKind::Lock as u8;
+const TRY_LOCK: u8 = CodeKind::TryLock as u8;
+const UNLOCK: u8 = CodeKind::Unlock as u8;
+const READ: u8 = CodeKind::Read as u8;
+const READ_UNLOCK: u8 = CodeKind::ReadUnlock as u8;
 const READER: u8 = CodeKind::Reader as u8;
+const WRITE: u8 = CodeKind::Write as u8;
+const WRITE_UNLOCK: u8 = CodeKind::WriteUnlock as u8;
 const WRITER: u8 = CodeKind::Writer as u8;
+const SCOPE: u8 = CodeKind::Scope as u8;
+const SEND: u8 = CodeKind::Send as u8;
+const RECEIVE: u8 = CodeKind::Receive as u8;
+const DISCONNECT: u8 = CodeKind::Disconnect as u8;
+const CHANNEL: u8 = CodeKind::Channel as u8;
 
 const fn of(code: u8) -> CodeKind {
-    match code {
-        READER => CodeKind::Reader,
-        WRITER => CodeKind::Writer,
-        _ => CodeKind::Anything,
-    }
+    CodeKind::ALL[code as usize]
 }
 
 fn order(code: i32) -> AtomicOrder {
@@ -43,31 +105,53 @@ fn order(code: i32) -> AtomicOrder {
 /// locked, so no thread reads a value before its writer is known.
 ///
 /// `code` is the strongest order that it may have.
-fn access<R>(
+fn access<R>(of: CodeKind, next: NextAccess, code: i32, raw: impl FnOnce() -> R, done: impl FnOnce(&R) -> Done) -> R {
+    if !schedule::steer::is_on() {
+        return unsteered(of, next.address, code, raw, |result| {
+            let Done { touch, order, .. } = done(result);
+            (touch, order)
+        });
+    }
+    let step = steered::before(of, next);
+    let result = unsteered(of, next.address, code, raw, |result| {
+        let done = done(result);
+        steered::after(step, &done);
+        (done.touch, done.order)
+    });
+    steered::woke(step, next);
+    result
+}
+
+/// What an access did.
+struct Done {
+    touch: MessageAccess,
+    order: AtomicOrder,
+    read: u64,
+    written: u64,
+}
+
+/// The same if no step is given.
+fn unsteered<R>(
     of: CodeKind,
     address: usize,
     code: i32,
     raw: impl FnOnce() -> R,
     done: impl FnOnce(&R) -> (MessageAccess, AtomicOrder),
 ) -> R {
-    let steered = schedule::library_access(address);
-    let done = |result: &R| {
-        let done = done(result);
-        if steered {
-            schedule::library_accessed(done.0, done.1);
-        }
-        done
-    };
-    if of == CodeKind::Reader {
+    if of.reads() {
         return of_reader(address, order(code), raw, done);
     }
     let Some(mut inside) = this_thread::enter() else {
-        return raw();
+        let result = raw();
+        done(&result);
+        return result;
     };
     let thread = inside.thread();
     thread.spin.left();
     let Some(mut locked) = records::lock(address) else {
-        return raw();
+        let result = raw();
+        done(&result);
+        return result;
     };
     let result = raw();
     let (touch, order) = done(&result);
@@ -78,11 +162,135 @@ fn access<R>(
     thread.clocks.exchange_message(message, touch, order);
     drop(locked);
     thread.new_epoch();
-    if of == CodeKind::Writer && order.acquires() {
+    if of.writes() && order.acquires() {
         drop(inside);
         sync::acquire(left_by_readers(address));
     }
     result
+}
+
+/// The steps that accesses are, if these are given.
+mod steered {
+    use super::{CodeKind, Done};
+    use crate::library::channel::{self, ChannelAct};
+    use crate::library::scope;
+    use crate::schedule;
+    use crate::special::{NextAccess, NextAct};
+    use ravelin_clocks::MessageAccess;
+    use ravelin_findings::WaitsFor;
+    use ravelin_findings::events::Act;
+
+    /// The step of an access.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    pub enum Step {
+        /// None.
+        No,
+        /// An access to an atomic.
+        Access,
+        /// An attempt to lock.
+        Tries,
+        /// An attempt to lock a read-write lock, which succeeds if the value is below this.
+        TriesBelow(u64),
+        /// It locks. The thread has waited until it can.
+        Locks,
+        /// It unlocks.
+        Unlocks,
+    }
+
+    /// More readers than a read-write lock can have; a writer counts as so many.
+    const WRITE_LOCKED: u64 = (1 << 30) - 1;
+
+    /// Before an access: waits for the turn, and where the standard library would wait, until it need not.
+    pub fn before(of: CodeKind, next: NextAccess) -> Step {
+        let Some(me) = schedule::mine() else { return Step::No };
+        let NextAccess { address, size, act, .. } = next;
+        let value = || schedule::steer::value_at(address, size);
+        let until = |act, what, is_free: fn(u64) -> bool| {
+            let _ = schedule::until(me, 0, act, (what, address), None, || is_free(value()).then_some(()));
+            Step::Locks
+        };
+        if of != CodeKind::Inner && channel::is_part(me, of == CodeKind::Lock, next) {
+            // It may unlock the channel's mutex.
+            return Step::Unlocks;
+        }
+        match (of, act) {
+            (CodeKind::Inner, _) => Step::No,
+            (CodeKind::Lock, NextAct::CompareExchange(_)) => until(Act::Lock, WaitsFor::Mutex, |value| value == 0),
+            (CodeKind::Write, NextAct::CompareExchange(_)) => {
+                until(Act::Lock, WaitsFor::ReadWriteLock, |value| value == 0)
+            }
+            (CodeKind::Read, NextAct::Load) => {
+                until(Act::LockShared, WaitsFor::ReadWriteLock, |value| value < WRITE_LOCKED - 1)
+            }
+            // It follows on the load at once, and succeeds.
+            (CodeKind::Read, _) | (CodeKind::Reader | CodeKind::Writer, NextAct::CompareExchange(_)) => Step::No,
+            (CodeKind::Reader, NextAct::Load) => {
+                schedule::before(0, Act::LockShared, address);
+                Step::TriesBelow(WRITE_LOCKED - 1)
+            }
+            (CodeKind::Writer, NextAct::Load) => {
+                schedule::before(0, Act::Lock, address);
+                Step::TriesBelow(1)
+            }
+            (CodeKind::TryLock, NextAct::CompareExchange(_)) => {
+                schedule::before(0, Act::Lock, address);
+                Step::Tries
+            }
+            (CodeKind::Unlock | CodeKind::WriteUnlock, NextAct::Exchange(_) | NextAct::Update) => {
+                schedule::before(0, Act::Unlock, address);
+                Step::Unlocks
+            }
+            (CodeKind::ReadUnlock, NextAct::Update) => {
+                schedule::before(0, Act::UnlockShared, address);
+                Step::Unlocks
+            }
+            (CodeKind::Send, _) => {
+                channel::access(me, ChannelAct::Send, next);
+                Step::No
+            }
+            (CodeKind::Receive, _) => {
+                channel::access(me, ChannelAct::Receive, next);
+                Step::No
+            }
+            (CodeKind::Disconnect, _) => {
+                channel::access(me, ChannelAct::Disconnect, next);
+                Step::No
+            }
+            (CodeKind::Channel, _) => {
+                channel::continues(me, next);
+                // It may unlock a mutex.
+                Step::Unlocks
+            }
+            (CodeKind::Scope, NextAct::Load) => {
+                scope::ends(me, address);
+                Step::No
+            }
+            _ => {
+                schedule::library_access(me, next);
+                Step::Access
+            }
+        }
+    }
+
+    /// What the access did.
+    pub fn after(step: Step, done: &Done) {
+        match step {
+            Step::Access => schedule::library_accessed(done.touch, done.order, done.read, done.written),
+            Step::Tries => schedule::attempted(0, Act::Lock, done.touch == MessageAccess::Update),
+            Step::TriesBelow(bound) => {
+                let act = if bound == 1 { Act::Lock } else { Act::LockShared };
+                schedule::attempted(0, act, done.read < bound);
+            }
+            Step::No | Step::Locks | Step::Unlocks => {}
+        }
+    }
+
+    /// After an access: wakes threads that wait for the lock.
+    pub fn woke(step: Step, next: NextAccess) {
+        if step == Step::Unlocks {
+            schedule::wake(next.address);
+        }
+    }
 }
 
 /// A reader learns what writers released, and releases what it knows to the next writer. It does so before the counter
@@ -103,35 +311,48 @@ fn of_reader<R>(
     result
 }
 
+/// An access that is about to happen.
+fn next<T: Word>(at: *mut T, act: NextAct) -> NextAccess {
+    NextAccess { pc: 0, address: at as usize, size: size_of::<T>(), act }
+}
+
 extern "C" fn load<T: Word, const OF: u8>(at: *mut T, code: i32) -> T {
     // SAFETY: here and below, the program's own access.
-    access(of(OF), at as usize, code, || unsafe { T::load(at) }, |_| (MessageAccess::Load, order(code)))
+    access(
+        of(OF),
+        next(at, NextAct::Load),
+        code,
+        || unsafe { T::load(at) },
+        |read| Done { touch: MessageAccess::Load, order: order(code), read: read.low(), written: 0 },
+    )
 }
 
 extern "C" fn store<T: Word, const OF: u8>(at: *mut T, value: T, code: i32) {
+    let done = |(): &()| Done { touch: MessageAccess::Store, order: order(code), read: 0, written: value.low() };
+    // SAFETY: see `load`.
+    let raw = || unsafe { T::store(at, value, order(code) == AtomicOrder::SeqCst) };
+    access(of(OF), next(at, NextAct::Store), code, raw, done);
+}
+
+fn update<T: Word, const OF: u8>(at: *mut T, code: i32, act: NextAct, change: impl Fn(T) -> T) -> T {
     // SAFETY: see `load`.
     access(
         of(OF),
-        at as usize,
+        next(at, act),
         code,
-        || unsafe { T::store(at, value, order(code) == AtomicOrder::SeqCst) },
-        |()| (MessageAccess::Store, order(code)),
-    );
-}
-
-fn update<T: Word, const OF: u8>(at: *mut T, code: i32, change: impl Fn(T) -> T) -> T {
-    // SAFETY: see `load`.
-    access(of(OF), at as usize, code, || unsafe { T::update(at, &change) }, |_| (MessageAccess::Update, order(code)))
+        || unsafe { T::update(at, &change) },
+        |old| Done { touch: MessageAccess::Update, order: order(code), read: old.low(), written: change(*old).low() },
+    )
 }
 
 extern "C" fn exchange<T: Word, const OF: u8>(at: *mut T, value: T, code: i32) -> T {
-    update::<T, OF>(at, code, |_| value)
+    update::<T, OF>(at, code, NextAct::Exchange(value.low()), |_| value)
 }
 
 macro_rules! fetch {
     ($($name:ident: $change:ident),*) => {
         $(extern "C" fn $name<T: Word, const OF: u8>(at: *mut T, value: T, code: i32) -> T {
-            update::<T, OF>(at, code, |old| old.$change(value))
+            update::<T, OF>(at, code, NextAct::Update, |old| old.$change(value))
         })*
     };
 }
@@ -147,9 +368,12 @@ extern "C" fn compare_exchange<T: Word, const OF: u8>(
 ) -> T {
     // SAFETY: see `load`.
     let raw = || unsafe { T::exchange_if(at, expected, new) };
-    access(of(OF), at as usize, success, raw, |found| match *found == expected {
-        true => (MessageAccess::Update, order(success)),
-        false => (MessageAccess::Load, order(failure)),
+    access(of(OF), next(at, NextAct::CompareExchange(expected.low())), success, raw, |found| {
+        let read = found.low();
+        match *found == expected {
+            true => Done { touch: MessageAccess::Update, order: order(success), read, written: new.low() },
+            false => Done { touch: MessageAccess::Load, order: order(failure), read, written: expected.low() },
+        }
     })
 }
 
@@ -184,8 +408,21 @@ macro_rules! entries {
 
 entries! {
     "library" ANYTHING: "8" u8, "16" u16, "32" u32, "64" u64;
+    "inner" INNER: "8" u8, "16" u16, "32" u32, "64" u64;
+    "lock" LOCK: "32" u32;
+    "trylock" TRY_LOCK: "32" u32;
+    "unlock" UNLOCK: "32" u32;
+    "read" READ: "32" u32, "64" u64;
+    "readunlock" READ_UNLOCK: "32" u32, "64" u64;
     "reader" READER: "32" u32, "64" u64;
+    "write" WRITE: "32" u32, "64" u64;
+    "writeunlock" WRITE_UNLOCK: "32" u32, "64" u64;
     "writer" WRITER: "32" u32, "64" u64;
+    "scope" SCOPE: "64" u64;
+    "send" SEND: "64" u64;
+    "receive" RECEIVE: "64" u64;
+    "disconnect" DISCONNECT: "64" u64;
+    "channel" CHANNEL: "8" u8, "16" u16, "32" u32, "64" u64;
 }
 
 #[cfg(test)]

@@ -10,7 +10,9 @@
 //! - The linker wraps the compiled functions that they call ([`functions`]). The wrappers add the synchronisation.
 
 mod accesses;
+pub mod channel;
 mod functions;
+pub mod scope;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -21,9 +21,9 @@ pub mod turn;
 use crate::special::{NextAccess, NextAct};
 use crate::this_thread;
 use ravelin_clocks::{AtomicOrder, MessageAccess};
-use ravelin_findings::WaitsFor;
 use ravelin_findings::events::{Act, Event, flags};
 use ravelin_findings::steering::{SteeredEnd, doubts};
+use ravelin_findings::{RecordedOrder, WaitsFor};
 use ravelin_schedule::{PointEffect, Schedule, Turns, WaitReason};
 use std::sync::atomic::{AtomicBool, Ordering};
 use steer::Arrival;
@@ -220,26 +220,41 @@ pub fn exchange_orders(success: AtomicOrder, failure: AtomicOrder) {
     }
 }
 
-/// A scheduling point before an atomic access of the standard library, only if the steps are given: what it does is
-/// not a subject of other schedules. Returns whether there was one.
-pub fn library_access(address: usize) -> bool {
-    let Some(me) = mine().filter(|_| steer::is_on()) else {
-        return false;
+/// The step of a steered thread that is an atomic access of the standard library. Without given steps such an access is
+/// no scheduling point.
+pub fn library_access(me: usize, next: NextAccess) {
+    let (act, flag, expected) = match next.act {
+        NextAct::Load => (Act::Load, 0, 0),
+        NextAct::Store => (Act::Store, 0, 0),
+        NextAct::Update | NextAct::Exchange(_) => (Act::Update, 0, 0),
+        NextAct::CompareExchange(expected) => (Act::Update, flags::COMPARES, expected),
     };
-    let mut event = steer::object(me, 0, Act::Update, address);
-    event.flags |= flags::UNCHECKED;
-    step(me, event);
-    true
+    let mut event = steer::object(me, next.pc, act, next.address);
+    event.operation.size = next.size as u32;
+    event.operation.order = RecordedOrder::Relaxed;
+    event.flags = flags::UNCHECKED | flag;
+    steer::announce(me, event, expected);
+    turn::point(me, next.pc, PointEffect::Effect);
+    steer::stepped(me);
 }
 
 /// What that access did.
-pub fn library_accessed(touch: MessageAccess, order: AtomicOrder) {
+pub fn library_accessed(touch: MessageAccess, order: AtomicOrder, read: u64, written: u64) {
     let act = match touch {
         MessageAccess::Load => Act::Load,
         MessageAccess::Store => Act::Store,
         MessageAccess::Update => Act::Update,
     };
-    steer::accessed(act, steer::recorded(order), 0, 0);
+    steer::accessed(act, steer::recorded(order), read, written);
+}
+
+/// A scheduling point of a steered thread before compiled code of the standard library does something to these bytes.
+pub fn library_touches(address: usize, size: usize) {
+    if let Some(me) = mine().filter(|_| steer::is_on()) {
+        let mut event = steer::object(me, 0, Act::Touch, address);
+        event.operation.size = size as u32;
+        step(me, event);
+    }
 }
 
 /// A scheduling point before a fence.
@@ -368,6 +383,8 @@ pub fn wait_in(me: usize, pc: usize, (what, thing): (WaitsFor, usize), until: Op
     turn::with(|turns| turns.taken(me));
     if over {
         steer::timed_out(me);
+        // Otherwise a program that looks whether the time is over would find that it is not.
+        turn::own_time_reaches(me, until.unwrap_or(0));
     }
     steer::stepped(me);
     over
@@ -448,6 +465,7 @@ pub fn started(number: u64) -> Option<usize> {
     let place = turn::with(Turns::add)?;
     turn::sit_down(place, number);
     if steer::is_on() {
+        crate::library::scope::started(number);
         steer::started(place);
         steer::announce(place, steer::object(place, 0, Act::Local, 0), 0);
     }

@@ -199,6 +199,11 @@ pub fn own_time(me: usize, nanoseconds: u64) -> u64 {
     seat(me).clock.fetch_add(nanoseconds, Ordering::Relaxed) + nanoseconds
 }
 
+/// The clocks of the thread at place `me` of a steered program show at least this time.
+pub fn own_time_reaches(me: usize, nanoseconds: u64) {
+    seat(me).clock.fetch_max(nanoseconds, Ordering::Relaxed);
+}
+
 /// The states of all places, if they can be read now.
 pub fn places_if_unlocked() -> Vec<(usize, ThreadStatus)> {
     let turns = TURNS.try_lock();

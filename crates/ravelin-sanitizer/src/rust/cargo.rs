@@ -34,9 +34,9 @@ pub enum Races {
 /// Why no command could be made.
 #[derive(Debug, thiserror::Error)]
 pub enum NoCargo {
-    #[error("name a command of cargo: test, run, build or bench")]
+    #[error("name a command of cargo: test, run, build or bench, or verify")]
     NoCommand,
-    #[error("cargo {0} builds nothing to watch; use test, run, build or bench")]
+    #[error("cargo {0} builds nothing to watch; use test, run, build, bench or verify")]
     NothingToWatch(String),
     #[error("there is a runtime for the target {TARGET} only, not for {0}")]
     OtherTarget(String),
@@ -51,6 +51,12 @@ pub enum NoCargo {
 }
 
 impl Cargo {
+    /// The command that builds the tests which `words` (arguments of `cargo test`) select, and names their programs.
+    pub fn test_programs(words: &[OsString], races: Races) -> Result<Cargo, NoCargo> {
+        let first = ["test", "--no-run", "--message-format=json-render-diagnostics"].map(OsString::from);
+        Cargo::new(&first.into_iter().chain(words.iter().cloned()).collect::<Vec<_>>(), races)
+    }
+
     /// The command `words` (a command of cargo and its arguments).
     pub fn new(words: &[OsString], races: Races) -> Result<Cargo, NoCargo> {
         let [command, arguments @ ..] = words else { return Err(NoCargo::NoCommand) };

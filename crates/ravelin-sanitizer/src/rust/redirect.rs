@@ -29,9 +29,53 @@ pub enum NotRedirected {
 enum Owner {
     Program,
     Library,
-    /// A read-write lock of the standard library, for reading or for writing.
+    /// A mutex of the standard library: its functions `lock`, `try_lock` and `unlock`.
+    Lock,
+    TryLock,
+    Unlock,
+    /// A read-write lock of the standard library, for reading or for writing: its functions `read` and `write`, those
+    /// that unlock, and others.
+    Read,
+    ReadUnlock,
     Reader,
+    Write,
+    WriteUnlock,
     Writer,
+    /// A channel: where it begins to send, to receive or to disconnect, and what follows.
+    Send,
+    Receive,
+    Disconnect,
+    Channel,
+    /// The end of a scope, which waits for the threads of the scope.
+    Scope,
+    /// What only the standard library itself depends on: whether a thread panics, and who frees what a thread shares with
+    /// its handle. Something else orders it, or it does not matter.
+    Inner,
+}
+
+impl Owner {
+    /// The set of entries for its accesses.
+    fn entries(self) -> Option<&'static str> {
+        match self {
+            Owner::Program => None,
+            Owner::Library => Some("library"),
+            Owner::Lock => Some("lock"),
+            Owner::TryLock => Some("trylock"),
+            Owner::Unlock => Some("unlock"),
+            Owner::Read => Some("read"),
+            Owner::ReadUnlock => Some("readunlock"),
+            Owner::Reader => Some("reader"),
+            Owner::Write => Some("write"),
+            Owner::WriteUnlock => Some("writeunlock"),
+            Owner::Writer => Some("writer"),
+            Owner::Send => Some("send"),
+            Owner::Receive => Some("receive"),
+            Owner::Disconnect => Some("disconnect"),
+            Owner::Channel => Some("channel"),
+            Owner::Scope => Some("scope"),
+            Owner::Inner => Some("inner"),
+        }
+    }
 }
 
 /// Changes a linked program, and returns how many calls were redirected.
@@ -79,14 +123,10 @@ fn changes(bytes: &[u8], path: &Path) -> Option<Vec<(usize, i32)>> {
             let distance = i32::from_le_bytes([window[1], window[2], window[3], window[4]]);
             let after = section.address() + at as u64 + 5;
             let Some(entry) = entries.get(&after.wrapping_add_signed(i64::from(distance))) else { continue };
-            let set = match owner(&debug, after - 5) {
-                Owner::Program => continue,
-                Owner::Library => "library",
-                Owner::Reader => "reader",
-                Owner::Writer => "writer",
-            };
+            let Some(set) = owner(&debug, after - 5).entries() else { continue };
             // Fences do not change, because they also order the program's accesses.
-            let Some(&target) = addresses.get(&*format!("__ravelin_{set}_{entry}")) else { continue };
+            let target = |set: &str| addresses.get(&*format!("__ravelin_{set}_{entry}")).copied();
+            let Some(target) = target(set).or_else(|| target("library")) else { continue };
             let distance = i32::try_from(target.wrapping_sub(after).cast_signed()).ok()?;
             changes.push((usize::try_from(start).ok()? + at + 1, distance));
         }
@@ -97,21 +137,134 @@ fn changes(bytes: &[u8], path: &Path) -> Option<Vec<(usize, i32)>> {
 /// The owner of the call at this address.
 fn owner(debug: &Loader, address: u64) -> Owner {
     let Ok(mut frames) = debug.find_frames(address) else { return Owner::Program };
+    // Those of the standard library, from the innermost one outside `core`.
+    let mut library: Vec<(String, String)> = Vec::new();
     while let Ok(Some(frame)) = frames.next() {
         let file = frame.location.as_ref().and_then(|location| location.file).unwrap_or_default();
-        if crate::symbols::is_part_of(file, "core") {
+        let is_part = |library| crate::symbols::is_part_of(file, library);
+        if is_part("core") && library.is_empty() {
             continue;
         }
-        if !crate::symbols::is_part_of(file, "std") && !crate::symbols::is_part_of(file, "alloc") {
-            return Owner::Program;
-        }
-        if !file.contains("rwlock/futex.rs") && !file.contains("futex_rwlock.rs") {
-            return Owner::Library;
+        if !["core", "alloc", "std"].into_iter().any(is_part) {
+            break;
         }
         let name = frame.function.as_ref().and_then(|name| name.raw_name().ok()).unwrap_or_default();
-        let name = crate::symbols::demangled(&name);
-        let last = name.rsplit("::").next().unwrap_or_default();
-        return if last.contains("read") && !last.contains("wake") { Owner::Reader } else { Owner::Writer };
+        library.push((file.to_owned(), crate::symbols::demangled(&name)));
     }
-    Owner::Program
+    owner_of(&library)
+}
+
+/// The owner of an access with these files and functions, from the innermost one outwards.
+fn owner_of(library: &[(String, String)]) -> Owner {
+    let Some((file, function)) = library.first() else { return Owner::Program };
+    let is_channel = |file: &str| {
+        file.contains("sync/mpmc/")
+            && ["list.rs", "array.rs", "waker.rs", "context.rs"].iter().any(|end| file.ends_with(end))
+    };
+    let innermost = owner_in(file, function);
+    // A channel without room uses a lock, and the lock is what matters.
+    let in_channel = library.iter().any(|(file, _)| is_channel(file))
+        && !library.iter().any(|(file, _)| file.ends_with("mpmc/zero.rs"));
+    if innermost == Owner::Inner || in_channel && is_channel(file) {
+        return innermost;
+    }
+    if in_channel {
+        return Owner::Channel;
+    }
+    // Whose references are counted is known from what drops or clones them.
+    let is_thread =
+        |(file, name): &(String, String)| name.contains("std::thread::") || file.contains("std/src/thread/");
+    if file.ends_with("alloc/src/sync.rs") && library.iter().any(is_thread) {
+        return Owner::Inner;
+    }
+    innermost
+}
+
+/// The owner of an access in a function of the standard library.
+fn owner_in(file: &str, function: &str) -> Owner {
+    let last = function.rsplit("::").next().unwrap_or_default();
+    if file.contains("mutex/futex.rs") || file.contains("futex_mutex.rs") {
+        return match last {
+            "lock" => Owner::Lock,
+            "try_lock" => Owner::TryLock,
+            "unlock" => Owner::Unlock,
+            _ => Owner::Library,
+        };
+    }
+    if file.contains("rwlock/futex.rs") || file.contains("futex_rwlock.rs") {
+        return match last {
+            "read" => Owner::Read,
+            "read_unlock" => Owner::ReadUnlock,
+            "write" => Owner::Write,
+            "write_unlock" => Owner::WriteUnlock,
+            _ if last.contains("read") && !last.contains("wake") => Owner::Reader,
+            _ => Owner::Writer,
+        };
+    }
+    let is_inner = file.ends_with("src/panicking.rs") || file.ends_with("sync/poison.rs");
+    let is_channel = file.contains("sync/mpmc/") && !file.ends_with("counter.rs") && !file.ends_with("zero.rs");
+    match last {
+        _ if is_inner => Owner::Inner,
+        "start_send" if is_channel => Owner::Send,
+        "start_recv" if is_channel => Owner::Receive,
+        "disconnect" if is_channel && file.ends_with("array.rs") => Owner::Disconnect,
+        "disconnect_senders" | "disconnect_receivers" if is_channel => Owner::Disconnect,
+        _ if is_channel => Owner::Channel,
+        "scope" if file.ends_with("thread/scoped.rs") => Owner::Scope,
+        _ => Owner::Library,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_of_locks_are_known() {
+        let mutex = "/rustc/0/library/std/src/sys/sync/mutex/futex.rs";
+        let rwlock = "/rustc/0/library/std/src/sys/sync/rwlock/futex.rs";
+        for (file, function, owner) in [
+            (mutex, "<std::sys::sync::mutex::futex::Mutex>::lock", Owner::Lock),
+            (mutex, "<std::sys::sync::mutex::futex::Mutex>::try_lock", Owner::TryLock),
+            (mutex, "<std::sys::sync::mutex::futex::Mutex>::unlock", Owner::Unlock),
+            (rwlock, "<std::sys::sync::rwlock::futex::RwLock>::read", Owner::Read),
+            (rwlock, "<std::sys::sync::rwlock::futex::RwLock>::try_read", Owner::Reader),
+            (rwlock, "<std::sys::sync::rwlock::futex::RwLock>::try_write", Owner::Writer),
+            (rwlock, "<std::sys::sync::rwlock::futex::RwLock>::write_unlock", Owner::WriteUnlock),
+            ("/rustc/0/library/std/src/thread/scoped.rs", "std::thread::scoped::scope", Owner::Scope),
+            ("/rustc/0/library/std/src/panicking.rs", "std::panicking::panic_count::count_is_zero", Owner::Inner),
+            (
+                "/rustc/0/library/std/src/sync/mpmc/list.rs",
+                "std::sync::mpmc::list::Channel<T>::start_send",
+                Owner::Send,
+            ),
+            (
+                "/rustc/0/library/std/src/sync/mpmc/counter.rs",
+                "std::sync::mpmc::counter::Sender<C>::release",
+                Owner::Library,
+            ),
+        ] {
+            assert_eq!(owner_in(file, function), owner, "{function}");
+        }
+    }
+
+    #[test]
+    fn who_calls_the_standard_library_from_within_decides() {
+        let frames = |of: &[(&str, &str)]| {
+            let owned = |(file, name): &(&str, &str)| (format!("/rustc/0/library/{file}"), (*name).to_owned());
+            owner_of(&of.iter().map(owned).collect::<Vec<_>>())
+        };
+        let lock = ("std/src/sys/sync/mutex/futex.rs", "std::sys::sync::mutex::futex::Mutex::lock");
+        let notify = ("std/src/sync/mpmc/waker.rs", "std::sync::mpmc::waker::SyncWaker::notify");
+        let zero = ("std/src/sync/mpmc/zero.rs", "std::sync::mpmc::zero::Channel<T>::recv");
+        let drop = ("alloc/src/sync.rs", "<alloc::sync::Arc<T,A> as core::ops::drop::Drop>::drop");
+        let packet = ("core/src/ptr/mod.rs", "core::ptr::drop_in_place<alloc::sync::Arc<std::thread::Packet<()>>>");
+        let own = ("core/src/ptr/mod.rs", "core::ptr::drop_in_place<alloc::sync::Arc<queue::Node>>");
+        assert_eq!(frames(&[]), Owner::Program);
+        assert_eq!(frames(&[lock]), Owner::Lock);
+        assert_eq!(frames(&[lock, notify]), Owner::Channel);
+        assert_eq!(frames(&[lock, zero]), Owner::Lock);
+        assert_eq!(frames(&[drop, packet]), Owner::Inner);
+        assert_eq!(frames(&[drop, own]), Owner::Library);
+    }
 }

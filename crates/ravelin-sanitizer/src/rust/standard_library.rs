@@ -25,7 +25,7 @@ const WRAPPED: &[(&str, &str, &str)] = &[
     ("std::sys", "::RwLock::read_contended", "read"),
     ("std::sys", "::RwLock::write_contended", "write"),
     ("std::sys", "::Condvar::wait", "condvar_wait"),
-    ("std::sys", "::Condvar::wait_timeout", "condvar_wait"),
+    ("std::sys", "::Condvar::wait_timeout", "condvar_wait_timeout"),
     ("std::sys", "::Once::call", "once_call"),
     ("std::sync", "::Once::wait", "once_wait"),
     ("std::sync", "::Once::wait_force", "once_wait"),
@@ -34,6 +34,7 @@ const WRAPPED: &[(&str, &str, &str)] = &[
     ("std::thread", "::Thread::park_timeout", "thread_park"),
     ("std::thread", "::functions::park", "park"),
     ("std::thread", "::functions::park_timeout", "park"),
+    ("std::thread", "::ScopeData::increment_num_running_threads", "scope_enter"),
     ("std::thread", "::ScopeData::decrement_num_running_threads", "scope_leave"),
 ];
 

@@ -124,6 +124,20 @@ impl VerifyPlan {
         Ok(VerifiedProgram { report: Report { fresh_processes: state.fresh, ..report }, verification })
     }
 
+    /// Makes one run again, whose output is shown.
+    pub fn show(&self, schedule: &str) -> Result<(), NotWatched> {
+        let Ok(script) = schedule.parse() else { return Ok(()) };
+        let mut watch = self.watch.clone();
+        watch.streams = Streams { input: Some(PathBuf::from("/dev/null")), silent: false };
+        SteeredProgram::start(watch, true, self.unroll)?.run(&script, None)?;
+        Ok(())
+    }
+
+    /// Whether there was a request to end.
+    pub fn is_interrupted(&self) -> bool {
+        interrupted()
+    }
+
     /// One run whose output is shown; errors in the command are found here. `None` if it did not end in time.
     fn first_run(&self, start: Instant) -> Result<Option<crate::watch::SteeredRun>, NotWatched> {
         let mut watch = self.watch.clone();

@@ -36,6 +36,8 @@ pub struct WatchCommand {
     pub keep: Option<PathBuf>,
     /// What is added to its environment.
     pub environment: Vec<(OsString, OsString)>,
+    /// The directory in which it runs, if it is another one.
+    pub directory: Option<PathBuf>,
     /// It is not watched itself, but starts programs that are.
     pub only_starts: bool,
 }
@@ -143,6 +145,9 @@ fn command(watch: &WatchCommand, built: &BuildTraits, store: &FindingsStore) -> 
     let mut command = Command::new(&watch.program);
     command.args(&watch.arguments);
     command.envs(watch.environment.iter().map(|(name, value)| (name, value)));
+    if let Some(directory) = &watch.directory {
+        command.current_dir(directory);
+    }
     let rust = if built.in_rust { " rust" } else { "" };
     command.env("RAVELIN_OPTIONS", watch.options.join(" ") + rust);
     store.tell(&mut command);
