@@ -297,14 +297,14 @@ fn accesses_that_are_not_checked_order_by_what_they_synchronise_only() {
     assert!(message(Release, Acquire).is_empty());
     assert!(message(Relaxed, Relaxed).is_empty());
     // With a seq_cst order they are not among the seq_cst events, either.
-    assert_eq!(
+    assert!(
         stale(&[
             write(0, SeqCst, X, 1),
             library(read(0, SeqCst, Y, 0)),
             library(write(1, SeqCst, Y, 1)),
             read(1, SeqCst, X, 1)
-        ]),
-        []
+        ])
+        .is_empty()
     );
 }
 

@@ -232,7 +232,8 @@ impl<'a> Worker<'a> {
         }
         shared.show(&mut state);
         drop(state);
-        if self.plan.robustness && matches!(outcome, Outcome::New) {
+        // A run that ended by itself may be the only one of its trace, also if it did not follow its script.
+        if self.plan.robustness && (ended || outcome == Outcome::New) {
             let mut events = run.events;
             events.extend(run.pending);
             self.look_for_stale(shared, &events);
