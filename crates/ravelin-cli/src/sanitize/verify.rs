@@ -5,6 +5,7 @@ use super::bar;
 use crate::exit::Exit;
 use ravelin::Verdict;
 use ravelin::answer::SanitizerReport;
+use ravelin::answer::sanitizer::Problem;
 use ravelin_output::{LiveLine, stderr, stdout};
 use ravelin_sanitizer::report::ignoring;
 use ravelin_sanitizer::verify::exploration::{Options, Reduction};
@@ -47,7 +48,9 @@ pub fn verify(arguments: &Verify) -> anyhow::Result<ExitCode> {
 fn plan(arguments: &Verify) -> anyhow::Result<VerifyPlan> {
     let [program, rest @ ..] = &*arguments.program else { anyhow::bail!("name the program to verify") };
     let mut options: Vec<String> = arguments.no_races.then(|| "no-races".to_owned()).into_iter().collect();
-    options.extend(ignoring(&arguments.ignore));
+    // Locks in different orders are a deadlock in some schedule, or none: all schedules are run.
+    let ignored = [&arguments.ignore[..], &[Problem::LockOrderInversion]].concat();
+    options.extend(ignoring(&ignored));
     Ok(VerifyPlan {
         watch: WatchCommand { program: program.clone(), arguments: rest.to_vec(), options, ..WatchCommand::default() },
         jobs: arguments.jobs.map_or_else(ravelin::usual_workers, |jobs| jobs as usize),

@@ -10,8 +10,8 @@ use ravelin_findings::steering::doubts;
 use ravelin_verify::Exploration;
 use ravelin_verify::exploration::{Options, Statistics};
 use std::path::PathBuf;
-use std::sync::{Condvar, Mutex};
 use std::sync::atomic::Ordering;
+use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 /// What to verify, and how far.

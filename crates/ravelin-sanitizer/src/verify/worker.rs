@@ -77,8 +77,7 @@ impl State {
                 processes: run.watched.processes.clone(),
                 unrecorded: run.watched.unrecorded,
             };
-            let failed =
-                (run.watched.exit_code != 0 && is_only_failed(&run.watched)).then_some(run.watched.exit_code);
+            let failed = (run.watched.exit_code != 0 && is_only_failed(&run.watched)).then_some(run.watched.exit_code);
             self.problems.push(ProblemRun { script: Script::default(), watched, failed });
         }
     }
@@ -212,8 +211,7 @@ impl<'a> Worker<'a> {
         }
         if state.problems.is_new(&keys) {
             state.problems.know(keys);
-            let failed = (ended && watched.exit_code != 0 && is_only_failed(&watched))
-                .then_some(watched.exit_code);
+            let failed = (ended && watched.exit_code != 0 && is_only_failed(&watched)).then_some(watched.exit_code);
             drop(state);
             self.keep(shared, &run.events, ProblemRun { script: script_of(&run.events), watched, failed });
             state = shared.lock();
