@@ -1,5 +1,5 @@
 //! expect verify: verified
-//! expect verify -DBROKEN: violated: exit code
+//! expect verify -DBROKEN: violated: exit code 1
 // A wait with a time limit may end either way, also when the signal and the end of the time come together. So its result
 // says nothing about what it waited for, and it must look. The broken one believes the result.
 #include <errno.h>

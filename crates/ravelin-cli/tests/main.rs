@@ -43,12 +43,19 @@ mod serve_browser;
 mod served_runs;
 mod serving;
 mod signals;
+#[allow(dead_code, reason = "ravelin-verify's tests use all of it")]
+#[path = "../../ravelin-verify/tests/simulated.rs"]
+mod simulated;
 mod slow;
 mod spill;
 mod state_limits;
 mod streams;
 mod terminal;
+#[path = "../../ravelin-verify/tests/traces.rs"]
+mod traces;
 mod units;
+mod verify;
+mod verify_generated;
 mod waiting;
 mod workers;
 mod workshop;

@@ -161,7 +161,8 @@ pub struct Event {
     pub flags: u16,
     /// The value that an atomic access read, or that was there before a store: its low 64 bits.
     pub read: u64,
-    /// The value that it wrote. For a compare-exchange that failed, the value that it expected.
+    /// The value that it wrote. For a compare-exchange that failed, the value that it expected. For a load that waits
+    /// for a value ([`flags::WAITS`]), that one.
     pub written: u64,
     /// The return address of the call, which is the place in the program.
     pub pc: u64,
@@ -190,6 +191,9 @@ pub mod flags {
     /// Of a store: [`Event::read`](super::Event::read) is the value that it overwrote. With it `ravelin verify` knows
     /// whether a compare-exchange would have succeeded before the store.
     pub const OVERWRITES: u16 = 128;
+    /// A part of a loop that waits for one value, as the program says (`ravelin.h`). For a load,
+    /// [`Event::written`](super::Event::written) is that value.
+    pub const WAITS: u16 = 1 << 11;
 
     /// The order that a compare-exchange would have had otherwise: that of failure if it succeeded, that of success if it
     /// failed. It takes three bits; they are 0 where the order is not known.
@@ -235,6 +239,12 @@ impl Event {
     pub fn other_order(&self) -> Option<RecordedOrder> {
         let number = u64::from(self.flags >> flags::OTHER_ORDER & 7);
         RecordedOrder::of(number).filter(|order| *order != RecordedOrder::Plain)
+    }
+
+    /// The value with which the loop that it is part of ends, if the program says that.
+    pub fn awaited(&self) -> Option<u64> {
+        let found = self.is(flags::COMPARES) && self.operation.act == Act::Update;
+        self.is(flags::WAITS).then_some(if found { self.read } else { self.written })
     }
 
     /// Whether it has this flag.

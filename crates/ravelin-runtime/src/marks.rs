@@ -9,6 +9,8 @@ pub struct ThreadMarks {
     wait: Option<(usize, u64)>,
     /// Compare-exchanges of this address are repeated until they succeed.
     blocking: usize,
+    /// How many waits have begun.
+    begun: u64,
     /// Whether the next compare-exchange is strong.
     next_cas: Option<bool>,
 }
@@ -24,6 +26,11 @@ impl ThreadMarks {
     #[inline(always)]
     pub fn blocks_on(&self, address: usize) -> bool {
         self.blocking == address
+    }
+
+    /// A number for the wait that began last.
+    pub fn wait_number(&self) -> u64 {
+        self.begun
     }
 
     /// Takes what the program said about the next compare-exchange: whether it is strong.
@@ -48,13 +55,19 @@ pub extern "C" fn __ravelin_wait_begin(address: usize, value: u64, size: u32) {
         4 => value & 0xffff_ffff,
         _ => value,
     };
-    with_mark(|mark| mark.wait = Some((address, value)));
+    with_mark(|mark| {
+        mark.wait = Some((address, value));
+        mark.begun += 1;
+    });
 }
 
 /// Compare-exchanges of `address` are repeated until they succeed, until [`__ravelin_wait_end`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __ravelin_bcas_begin(address: usize) {
-    with_mark(|mark| mark.blocking = address);
+    with_mark(|mark| {
+        mark.blocking = address;
+        mark.begun += 1;
+    });
 }
 
 /// The wait is over.

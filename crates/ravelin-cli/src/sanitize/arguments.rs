@@ -230,7 +230,7 @@ pub struct VerifyOptions {
     /// Do not look for robustness violations
     #[arg(long)]
     pub no_robustness: bool,
-    /// Do not look for this kind of finding, such as lock-order-inversion or thread-leak; may be repeated
+    /// Do not look for this kind of finding, such as double-lock or thread-leak; may be repeated
     #[arg(long, value_name = "KIND", value_parser = misuse)]
     pub ignore: Vec<Problem>,
     /// Exit code if something was found

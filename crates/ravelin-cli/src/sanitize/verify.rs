@@ -8,6 +8,7 @@ use anyhow::Context;
 use clap::Parser;
 use ravelin::Verdict;
 use ravelin::answer::SanitizerReport;
+use ravelin::answer::sanitizer::Problem;
 use ravelin_output::{LiveLine, complain, stderr, stdout};
 use ravelin_sanitizer::report::{Wanted, ignoring};
 use ravelin_sanitizer::rust::{self, Test};
@@ -156,7 +157,9 @@ fn exit_code(verdict: Verdict, how: &VerifyOptions) -> ExitCode {
 /// The words for the runtime.
 fn runtime_options(how: &VerifyOptions, races: bool) -> Vec<String> {
     let mut options: Vec<String> = (!races).then(|| "no-races".to_owned()).into_iter().collect();
-    options.extend(ignoring(&how.ignore));
+    // Locks in different orders are a deadlock in some schedule, or none: all schedules are run.
+    let ignored = [&how.ignore[..], &[Problem::LockOrderInversion]].concat();
+    options.extend(ignoring(&ignored));
     options
 }
 

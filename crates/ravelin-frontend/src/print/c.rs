@@ -40,7 +40,7 @@ const RESERVED: &[&str] = &[
     "pause", "link", "unlink", "close", "open", "free", "malloc", "remove", "rename", "rand", "random", "select", "send",
     "sleep", "stat", "sync", "truncate", "access", "alarm", "dup", "nice", "pipe", "div", "fprintf", "stderr", "stdin",
     "stdout", "linux", "unix", "environ", "system", "clock", "usleep", "swab", "getc", "putc", "puts", "gets", "perror",
-    "test", "exp", "log", "pow", "clone", "creat", "kill", "labs", "llabs", "abs", "atoi", "atol", "acct", "daemon",
+    "test", "MEET", "LEAVE", "VERIFY", "exp", "log", "pow", "clone", "creat", "kill", "labs", "llabs", "abs", "atoi", "atol", "acct", "daemon",
 ];
 
 /// Why a program cannot be written in C.
@@ -184,7 +184,12 @@ fn header(program: &Program, text: &mut String) {
     text.push_str(
         " * Choices are made from SEED; a thread ends when it has jumped back ROUNDS times, and the program\n",
     );
-    text.push_str(" * MILLISECONDS after its start if threads still wait then.\n");
+    text.push_str(
+        " * MILLISECONDS after its start if threads still wait then. For `ravelin verify`, which runs every\n",
+    );
+    text.push_str(
+        " * schedule, compile it with -DVERIFY: then threads neither meet at the start nor end if they wait.\n",
+    );
     for goal in &program.goals {
         text.push_str(&format!(" * Goal: {}\n", comment(&program.show_condition(&goal.condition))));
     }
@@ -220,8 +225,17 @@ HELPER long long wrap(__int128 v, long long lo, long long hi) {
 }
 
 static long rounds = 100;
+
+#ifdef VERIFY
+#define MEET()
+#define LEAVE()
+#else
 static atomic_int ended;
 static pthread_barrier_t start __attribute__((unused)); /* threads are short; so they meet */
+#define MEET() pthread_barrier_wait(&start)
+#define LEAVE() atomic_fetch_add_explicit(&ended, 1, memory_order_relaxed)
+#endif
+
 "#;
 
 fn declarations(setting: &CSetting, text: &mut String) {
@@ -317,7 +331,7 @@ fn function(setting: &CSetting, index: usize, text: &mut String) -> Result<(), N
         if used.is_empty() { "" } else { ", " },
         used.join(", ")
     ));
-    text.push_str("  pthread_barrier_wait(&start);\n");
+    text.push_str("  MEET();\n");
     for line in &body.lines {
         match line {
             Line::Text(line) => text.push_str(&format!("  {line}\n")),
@@ -330,7 +344,7 @@ fn function(setting: &CSetting, index: usize, text: &mut String) -> Result<(), N
             Line::Label(_) => {}
         }
     }
-    text.push_str("end:\n  atomic_fetch_add_explicit(&ended, 1, memory_order_relaxed);\n  return unused;\n}\n");
+    text.push_str("end:\n  LEAVE();\n  return unused;\n}\n");
     Ok(())
 }
 
@@ -439,20 +453,22 @@ fn main_function(setting: &CSetting, text: &mut String) {
         text.push_str(&format!("  static void *(*const functions[])(void *) = {{{}}};\n", setting.threads.join(", ")));
         text.push_str(&format!("  pthread_t threads[{count}];\n"));
         text.push_str(&format!("  for (int i = 0; i < {count}; i++) seeds[i] = seed * 1000003 + (unsigned)i;\n"));
-        text.push_str(&format!("  pthread_barrier_init(&start, 0, {count});\n"));
+        text.push_str(&format!("#ifndef VERIFY\n  pthread_barrier_init(&start, 0, {count});\n#endif\n"));
         text.push_str(&format!(
             "  for (int i = 0; i < {count}; i++) pthread_create(&threads[i], 0, functions[i], 0);\n"
         ));
+        text.push_str("#ifdef VERIFY\n  (void)patience;\n#else\n");
         text.push_str("  /* A thread may wait for ever; then the program ends under it. */\n");
         text.push_str("  for (long waited = 0; waited < patience * 10; waited++) {\n");
         text.push_str(&format!("    if (atomic_load_explicit(&ended, memory_order_relaxed) == {count}) break;\n"));
         text.push_str("    usleep(100);\n  }\n");
         text.push_str(&format!("  if (atomic_load_explicit(&ended, memory_order_relaxed) != {count}) exit(0);\n"));
+        text.push_str("#endif\n");
         text.push_str(&format!("  for (int i = 0; i < {count}; i++) pthread_join(threads[i], 0);\n"));
     } else {
         text.push_str("  (void)seed, (void)patience;\n");
     }
-    text.push_str("}\n");
+    text.push_str("  return 0;\n}\n");
 }
 
 /// Text that can stand in a comment on one line.

@@ -85,6 +85,12 @@ pub fn state(pc: usize, stack: (usize, usize), base: usize) -> u64 {
     hash.max(1)
 }
 
+/// The state at an access of a loop that waits for a value, as the program says: it is the same in all rounds of the
+/// loop, and another one when the thread waits there again.
+pub fn marked_state(pc: usize, value: u64, wait: u64) -> u64 {
+    [pc as u64, value, wait].into_iter().fold(SEED, mix).max(1)
+}
+
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[inline(always)]

@@ -254,10 +254,23 @@ pub fn arrive(me: usize, access: NextAccess, orders: [RecordedOrder; 2]) -> Arri
         NextAct::Update | NextAct::Exchange(_) => (Act::Update, None),
         NextAct::CompareExchange(expected) => (Act::Update, Some(expected)),
     };
-    let state = if act == Act::Store { 0 } else { arrivals::state(pc, thread.stack, thread.base) };
+    let awaited = match act {
+        Act::Load => thread.mark.waits_for(address),
+        _ => expected.filter(|_| thread.mark.blocks_on(address)),
+    };
+    let state = match awaited {
+        _ if act == Act::Store => 0,
+        // Nothing else in the loop matters.
+        Some(value) => arrivals::marked_state(pc, value, thread.mark.wait_number()),
+        None => arrivals::state(pc, thread.stack, thread.base),
+    };
     let operation = Operation { act, order: orders[0], address: address as u64, size: size as u32 };
-    let flags = if expected.is_some() { flags::COMPARES } else { 0 };
-    let event = Event { thread: me as u32, operation, flags, read: 0, written: 0, pc: pc as u64, state };
+    let mut flags = if expected.is_some() { flags::COMPARES } else { 0 };
+    if awaited.is_some() {
+        flags |= flags::WAITS;
+    }
+    let written = awaited.unwrap_or(0);
+    let event = Event { thread: me as u32, operation, flags, read: 0, written, pc: pc as u64, state };
     announce(me, event, expected.unwrap_or(0));
     exchange_orders(me, orders);
     if act == Act::Store {
@@ -331,7 +344,9 @@ pub fn accessed(act: Act, order: RecordedOrder, read_value: u64, written: u64) {
         if act != Act::Store {
             event.read = read_value;
         }
-        event.written = written;
+        if act != Act::Load || !event.is(flags::WAITS) {
+            event.written = written;
+        }
         overwrite(last - 1, event);
     }
 }

@@ -81,6 +81,9 @@ impl Waiting {
             return Fate::Passes;
         }
         let Some(value) = value else { return Fate::Unknown };
+        if let Some(awaited) = event.awaited() {
+            return if value == awaited { Fate::Passes } else { Fate::GoesRound };
+        }
         let reading = reading(event, value);
         if self.fails.contains(&reading) {
             Fate::GoesRound

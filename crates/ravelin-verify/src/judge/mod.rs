@@ -163,8 +163,10 @@ impl<K: Knowledge> Candidate<'_, K> {
     /// What the event does if it reads this value; `None` if that is not an access.
     fn outcome(&self, event: &Event, value: Option<u64>) -> Option<Outcome> {
         let order = event.operation.order;
-        let goes_round =
-            |value| self.rounds.goes_round(self.events, event, value) || self.known.goes_round(event, value);
+        let goes_round = |value| match event.awaited() {
+            Some(awaited) => value != awaited,
+            None => self.rounds.goes_round(self.events, event, value) || self.known.goes_round(event, value),
+        };
         if event.operation.act != Act::Store && value.is_some_and(goes_round) {
             return None;
         }

@@ -1,0 +1,191 @@
+//! `ravelin verify` beside the reference semantics, on generated programs written as C: as many runs as the program has
+//! traces, and the verdict of `ravelin check --model rc20`.
+//!
+//! Compiling takes longer than verifying, so one C file has many programs, and its argument chooses one.
+//! `RAVELIN_PROGRAMS` says how many are tried.
+
+use crate::programs::{compilers, finish, finish_with, try_all};
+use crate::simulated::{Simulator, deterministic};
+use crate::traces::{All, all};
+use crate::verify::verify;
+
+use ravelin_frontend::print;
+use ravelin_program::Program;
+use ravelin_semantics::generate::{Config, Generator, InstructionKind};
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Programs in a file.
+const TOGETHER: u64 = 40;
+/// The most traces of a program.
+const MOST_TRACES: usize = 300;
+
+/// Seeds of programs that are in one file.
+struct Batch {
+    first: u64,
+    compiler: &'static str,
+    level: &'static str,
+}
+
+fn batches(default: u64) -> Vec<Batch> {
+    let count = std::env::var("RAVELIN_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(default);
+    let compilers = compilers();
+    let builds: Vec<(&'static str, &'static str)> =
+        ["-O2", "-O0"].into_iter().flat_map(|level| compilers.iter().map(move |&compiler| (compiler, level))).collect();
+    let firsts = (0..count).step_by(TOGETHER as usize).enumerate();
+    let batch = |(number, first)| {
+        let &(compiler, level) = builds.get(number % builds.len().max(1))?;
+        Some(Batch { first, compiler, level })
+    };
+    firsts.filter_map(batch).collect()
+}
+
+/// One C file for several programs.
+fn together(programs: &[Program]) -> String {
+    const BEGINNING: &str = "static unsigned long long seeds[";
+    let mut text = String::new();
+    let mut names = String::new();
+    for (number, program) in programs.iter().enumerate() {
+        let mut program = program.clone();
+        program.memory.variables.iter_mut().for_each(|variable| variable.name = format!("p{number}_{}", variable.name));
+        program.threads.iter_mut().for_each(|thread| thread.name = format!("p{number}_{}", thread.name));
+        let c = print::c(&program).unwrap_or_else(|error| panic!("{error}"));
+        let (prelude, own) = c.split_at(c.find(BEGINNING).expect("the seeds"));
+        if number == 0 {
+            text.push_str(prelude);
+        }
+        for name in ["main", "seeds", "mem"] {
+            text.push_str(&format!("#undef {name}\n#define {name} {name}_{number}\n"));
+        }
+        text.push_str(own);
+        names.push_str(&format!("main_{number}, "));
+    }
+    text.push_str("#undef main\nint main(int count, char **arguments) {\n");
+    text.push_str(&format!("  static int (*const programs[])(int, char **) = {{{names}}};\n"));
+    text.push_str("  return count > 1 ? programs[atol(arguments[1])](1, arguments) : 2;\n}\n");
+    text
+}
+
+/// Tries generated programs: `judge` gets the built file, the number of a program in it, the program and a folder.
+fn try_generated(
+    name: &str,
+    config: Config,
+    default: u64,
+    judge: impl Fn(&Path, &str, &Program, &Path) -> Result<(), String> + Sync,
+) {
+    let generator = Generator::new(config);
+    try_all(name, &batches(default), |batch, folder| {
+        let programs: Vec<Program> =
+            (0..TOGETHER).map(|number| deterministic(&generator.program(batch.first + number))).collect();
+        let (source, executable) = (folder.join("programs.c"), folder.join("programs"));
+        std::fs::write(&source, together(&programs)).map_err(|error| error.to_string())?;
+        let mut compile = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+        compile.env("RAVELIN_CC", batch.compiler).args(["cc", batch.level, "-g", "-w", "-pthread", "-DVERIFY"]);
+        finish(compile.arg(&source).arg("-o").arg(&executable), Duration::from_secs(300))?;
+        let mut wrong = Vec::new();
+        for (number, program) in programs.iter().enumerate() {
+            if let Err(reason) = judge(&executable, &number.to_string(), program, folder) {
+                let seed = batch.first + number as u64;
+                wrong.push(format!("seed {seed}, {} {}: {reason}", batch.compiler, batch.level));
+            }
+        }
+        if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+    });
+}
+
+/// Whether a program is robust and has no data race, by `ravelin check`; `None` if that is not known.
+fn checked(program: &Program, folder: &Path) -> Result<Option<bool>, String> {
+    let model = folder.join("program.rav");
+    std::fs::write(&model, print::rav(program)).map_err(|error| error.to_string())?;
+    let mut check = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+    check.args(["check", "--model", "rc20", "--no-deadlocks"]).arg(&model);
+    Ok(match finish_with(&mut check, Duration::from_secs(60))? {
+        0 => Some(true),
+        1 => Some(false),
+        _ => None,
+    })
+}
+
+fn config(kinds: &[InstructionKind]) -> Config {
+    use InstructionKind::{Assign, CompareExchange, Fence, Load, Rmw, Store};
+    let mut config = Config {
+        threads: 2..=3,
+        max_events: 8,
+        non_atomic: false,
+        goals: 0..=0,
+        domains: false,
+        wrapping: false,
+        ..Config::c11()
+    };
+    config.kinds.retain(|(kind, _)| {
+        matches!(kind, Assign | CompareExchange | Fence | Load | Rmw | Store) || kinds.contains(kind)
+    });
+    config
+}
+
+#[test]
+fn loop_free_programs_have_one_run_per_trace_and_the_verdict_of_check() {
+    let (compared, violated) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    try_generated("verify-loop-free", config(&[]), 200, |executable, number, program, folder| {
+        let Some(All { traces, .. }) = all(&Simulator::new(program), program.threads.len() as u32, MOST_TRACES) else {
+            return Ok(());
+        };
+        let counted = verify(executable, &["--no-robustness"], &[number], folder)?;
+        if (counted.code, counted.traces()) != (0, traces.len() as u64) {
+            let (code, found) = (counted.code, counted.traces());
+            return Err(format!("{found} runs with exit code {code}, but {} traces", traces.len()));
+        }
+        let Some(holds) = checked(program, folder)? else { return Ok(()) };
+        let verified = verify(executable, &[], &[number], folder)?;
+        compared.fetch_add(1, Ordering::Relaxed);
+        violated.fetch_add(usize::from(!holds), Ordering::Relaxed);
+        if verified.code != i32::from(!holds) {
+            return Err(format!("exit code {}, but check holds: {holds}", verified.code));
+        }
+        Ok(())
+    });
+    let (compared, violated) = (compared.into_inner(), violated.into_inner());
+    println!("{compared} programs compared, {violated} of them violated");
+    assert!(compilers().is_empty() || (violated > 0 && violated < compared));
+}
+
+#[test]
+fn programs_with_plain_accesses_have_the_verdict_of_check() {
+    let config = Config { non_atomic: true, ..config(&[]) };
+    try_generated("verify-plain", config, 80, |executable, number, program, folder| {
+        let Some(holds) = checked(program, folder)? else { return Ok(()) };
+        let verified = verify(executable, &["--max-runs", "2000"], &[number], folder)?;
+        match verified.code {
+            3 => Ok(()),
+            code if code == i32::from(!holds) => Ok(()),
+            code => Err(format!("exit code {code}, but check holds: {holds}")),
+        }
+    });
+}
+
+/// Where a thread can wait for ever, that is found as well.
+#[test]
+fn programs_that_wait_have_one_run_per_trace_and_the_verdict_of_check() {
+    use InstructionKind::{BlockingCas, Lock, Wait};
+    let config = config(&[BlockingCas, Lock, Wait]);
+    try_generated("verify-waiting", config, 80, |executable, number, program, folder| {
+        let simulator = Simulator::new(program);
+        let Some(All { traces, .. }) = all(&simulator, program.threads.len() as u32, MOST_TRACES) else {
+            return Ok(());
+        };
+        let Some(holds) = checked(program, folder)? else { return Ok(()) };
+        let counted = verify(executable, &["--no-robustness", "--keep-going"], &[number], folder)?;
+        if counted.traces() != traces.len() as u64 {
+            return Err(format!("{} runs, but {} traces", counted.traces(), traces.len()));
+        }
+        let verified = verify(executable, &[], &[number], folder)?;
+        match (counted.code, verified.code) {
+            // A thread waits for ever in some schedule.
+            (1, 1) => Ok(()),
+            (0, code) if code == i32::from(!holds) => Ok(()),
+            (stuck, code) => Err(format!("exit code {code}, {stuck} without robustness, but check holds: {holds}")),
+        }
+    });
+}
