@@ -92,7 +92,9 @@ fn scheduled_tests(arguments: &Cargo, races: rust::Races, wanted: &Wanted) -> an
         let is_worse = ended != ExitCode::SUCCESS && (code.is_none() || !report.is_clean());
         code = if is_worse { Some(ended) } else { code };
         sources.extend(report.sources());
-        answers.push(SanitizerReport { program: test.path(), ..report.answer(Some(plan.command_line())) });
+        let answer = report.answer(Some(plan.command_line()));
+        // `ravelin run` does not run a test alone in its thread; `ravelin replay` does.
+        answers.push(SanitizerReport { program: test.path(), again: None, ..answer });
     }
     sources.sort();
     sources.dedup();
