@@ -14,13 +14,13 @@ mod cargo;
 mod redirect;
 mod rustc;
 mod standard_library;
-mod tests;
+mod test_programs;
 
 pub use cargo::{Cargo, NoCargo, Races};
 pub use redirect::NotRedirected;
 pub use rustc::{NotCompiled, WRAPPER, compile};
 pub use standard_library::NotUnderstood;
-pub use tests::{NoTests, Test, TestProgram, build_tests, without_test_names};
+pub use test_programs::{NoTests, Test, TestProgram, build_tests, without_test_names};
 
 /// The only target there is a runtime for.
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
