@@ -75,7 +75,7 @@ fn examples_are_judged_as_they_say() {
         compile(&version.path, compiler, &flags, &program).map_err(wrong)?;
         let verified = verify(&program, &[], &[], scratch).map_err(wrong)?;
         let answer = verified.words();
-        let is_there = answer.iter().any(|word| *word == version.expected);
+        let is_there = answer.contains(&version.expected);
         let expected = if version.expected == "verified" { 0 } else { 1 };
         if !is_there || verified.code != expected {
             return Err(wrong(format!("{answer:?}, exit code {}, expected {}", verified.code, version.expected)));

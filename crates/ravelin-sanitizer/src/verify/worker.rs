@@ -195,10 +195,10 @@ impl<'a> Worker<'a> {
         state.doubts |= doubts | doubts_about(&watched);
         state.threads =
             state.threads.max(1 + run.events.iter().map(|event| u64::from(event.thread)).max().unwrap_or(0));
-        if let Some(cut) = cut_words(run.end) {
-            if !state.cuts.contains(&cut) {
-                state.cuts.push(cut);
-            }
+        if let Some(cut) = cut_words(run.end)
+            && !state.cuts.contains(&cut)
+        {
+            state.cuts.push(cut);
         }
         if let Outcome::Diverged { at } = outcome {
             note(&mut state, format!("the program does not depend on the schedule only: step {at} differed"));
