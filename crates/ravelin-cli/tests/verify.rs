@@ -108,7 +108,7 @@ pub struct Verified {
 
 impl Verified {
     /// What it says, in the words of the examples.
-    fn words(&self) -> Vec<String> {
+    pub fn words(&self) -> Vec<String> {
         match self.answer["verdict"].as_str() {
             Some("holds") => return vec!["verified".to_owned()],
             Some("violated") => {}

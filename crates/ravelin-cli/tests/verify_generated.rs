@@ -29,11 +29,13 @@ struct Batch {
     level: &'static str,
 }
 
-fn batches(default: u64) -> Vec<Batch> {
+fn batches(default: u64, levels: &[&str]) -> Vec<Batch> {
     let count = std::env::var("RAVELIN_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(default);
+    // With optimisation clang removes accesses of which nobody sees the result.
+    let builds = [("gcc", "-O2"), ("clang", "-O0"), ("gcc", "-O0")];
     let compilers = compilers();
-    let builds: Vec<(&'static str, &'static str)> =
-        ["-O2", "-O0"].into_iter().flat_map(|level| compilers.iter().map(move |&compiler| (compiler, level))).collect();
+    let is_there = |(compiler, level): &(&str, &str)| compilers.contains(compiler) && levels.contains(level);
+    let builds: Vec<_> = builds.into_iter().filter(is_there).collect();
     let firsts = (0..count).step_by(TOGETHER as usize).enumerate();
     let batch = |(number, first)| {
         let &(compiler, level) = builds.get(number % builds.len().max(1))?;
@@ -73,10 +75,11 @@ fn try_generated(
     name: &str,
     config: Config,
     default: u64,
+    levels: &[&str],
     judge: impl Fn(&Path, &str, &Program, &Path) -> Result<(), String> + Sync,
 ) {
     let generator = Generator::new(config);
-    try_all(name, &batches(default), |batch, folder| {
+    try_all(name, &batches(default, levels), |batch, folder| {
         let programs: Vec<Program> =
             (0..TOGETHER).map(|number| deterministic(&generator.program(batch.first + number))).collect();
         let (source, executable) = (folder.join("programs.c"), folder.join("programs"));
@@ -88,7 +91,8 @@ fn try_generated(
         for (number, program) in programs.iter().enumerate() {
             if let Err(reason) = judge(&executable, &number.to_string(), program, folder) {
                 let seed = batch.first + number as u64;
-                wrong.push(format!("seed {seed}, {} {}: {reason}", batch.compiler, batch.level));
+                let Batch { compiler, level, .. } = batch;
+                wrong.push(format!("seed {seed}, {compiler} {level}: {reason}\n{}", print::rav(program)));
             }
         }
         if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
@@ -106,6 +110,12 @@ fn checked(program: &Program, folder: &Path) -> Result<Option<bool>, String> {
         1 => Some(false),
         _ => None,
     })
+}
+
+/// How many traces a program has; `None` if there are too many, or if it can fail.
+fn traces(program: &Program) -> Option<u64> {
+    let All { traces, failures } = all(&Simulator::new(program), program.threads.len() as u32, MOST_TRACES)?;
+    failures.is_empty().then_some(traces.len() as u64)
 }
 
 fn config(kinds: &[InstructionKind]) -> Config {
@@ -128,14 +138,12 @@ fn config(kinds: &[InstructionKind]) -> Config {
 #[test]
 fn loop_free_programs_have_one_run_per_trace_and_the_verdict_of_check() {
     let (compared, violated) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    try_generated("verify-loop-free", config(&[]), 200, |executable, number, program, folder| {
-        let Some(All { traces, .. }) = all(&Simulator::new(program), program.threads.len() as u32, MOST_TRACES) else {
-            return Ok(());
-        };
+    try_generated("verify-loop-free", config(&[]), 200, &["-O0", "-O2"], |executable, number, program, folder| {
+        let Some(traces) = traces(program) else { return Ok(()) };
         let counted = verify(executable, &["--no-robustness"], &[number], folder)?;
-        if (counted.code, counted.traces()) != (0, traces.len() as u64) {
+        if (counted.code, counted.traces()) != (0, traces) {
             let (code, found) = (counted.code, counted.traces());
-            return Err(format!("{found} runs with exit code {code}, but {} traces", traces.len()));
+            return Err(format!("{found} runs with exit code {code}, but {traces} traces"));
         }
         let Some(holds) = checked(program, folder)? else { return Ok(()) };
         let verified = verify(executable, &[], &[number], folder)?;
@@ -151,34 +159,36 @@ fn loop_free_programs_have_one_run_per_trace_and_the_verdict_of_check() {
     assert!(compilers().is_empty() || (violated > 0 && violated < compared));
 }
 
+/// Compilers remove plain accesses that have no effect, so there is no optimisation.
 #[test]
 fn programs_with_plain_accesses_have_the_verdict_of_check() {
     let config = Config { non_atomic: true, ..config(&[]) };
-    try_generated("verify-plain", config, 80, |executable, number, program, folder| {
+    try_generated("verify-plain", config, 80, &["-O0"], |executable, number, program, folder| {
+        if traces(program).is_none() {
+            return Ok(());
+        }
         let Some(holds) = checked(program, folder)? else { return Ok(()) };
         let verified = verify(executable, &["--max-runs", "2000"], &[number], folder)?;
         match verified.code {
             3 => Ok(()),
             code if code == i32::from(!holds) => Ok(()),
-            code => Err(format!("exit code {code}, but check holds: {holds}")),
+            code => Err(format!("exit code {code}, {:?}, but check holds: {holds}", verified.words())),
         }
     });
 }
 
-/// Where a thread can wait for ever, that is found as well.
+/// Where a thread can wait for ever, that is found as well. Without optimisation a loop has variables on its stack that
+/// differ in the first round, so that this round counts.
 #[test]
 fn programs_that_wait_have_one_run_per_trace_and_the_verdict_of_check() {
     use InstructionKind::{BlockingCas, Lock, Wait};
     let config = config(&[BlockingCas, Lock, Wait]);
-    try_generated("verify-waiting", config, 80, |executable, number, program, folder| {
-        let simulator = Simulator::new(program);
-        let Some(All { traces, .. }) = all(&simulator, program.threads.len() as u32, MOST_TRACES) else {
-            return Ok(());
-        };
+    try_generated("verify-waiting", config, 80, &["-O2"], |executable, number, program, folder| {
+        let Some(traces) = traces(program) else { return Ok(()) };
         let Some(holds) = checked(program, folder)? else { return Ok(()) };
         let counted = verify(executable, &["--no-robustness", "--keep-going"], &[number], folder)?;
-        if counted.traces() != traces.len() as u64 {
-            return Err(format!("{} runs, but {} traces", counted.traces(), traces.len()));
+        if counted.traces() != traces {
+            return Err(format!("{} runs, but {traces} traces", counted.traces()));
         }
         let verified = verify(executable, &[], &[number], folder)?;
         match (counted.code, verified.code) {
