@@ -2,7 +2,7 @@
 //!
 //! An event is one step between two scheduling points. Its operation touches at most one range of memory: the bytes of
 //! an atomic, or an object such as a mutex, which stands for its whole. Two operations of different threads
-//! [`conflict`](Operation::conflicts) if their order can matter. Runs that differ only in the order of operations
+//! [`conflict`](RunOperation::conflicts) if their order can matter. Runs that differ only in the order of operations
 //! without conflict are the same run for every question that is asked about them. Non-atomic accesses are no events: if
 //! their order mattered there would be a data race, and that is reported.
 //!
@@ -102,7 +102,7 @@ pub enum RangeEffect {
 
 /// An operation: what a thread does, or would do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Operation {
+pub struct RunOperation {
     pub act: Act,
     /// For atomic accesses and fences.
     pub order: RecordedOrder,
@@ -112,16 +112,16 @@ pub struct Operation {
     pub size: u32,
 }
 
-impl Operation {
+impl RunOperation {
     /// An operation that others cannot see.
-    pub const LOCAL: Operation = Operation { act: Act::Local, order: RecordedOrder::Plain, address: 0, size: 0 };
+    pub const LOCAL: RunOperation = RunOperation { act: Act::Local, order: RecordedOrder::Plain, address: 0, size: 0 };
 
     /// Whether the order of this operation and one of another thread can matter.
     ///
     /// Starts of threads conflict, because threads are numbered in the order of their starts. The start of a thread and
     /// its first event, and the end of a thread and a join, do not conflict: they are ordered anyway, which is
-    /// [`Operation::enables`].
-    pub fn conflicts(&self, other: &Operation) -> bool {
+    /// [`RunOperation::enables`].
+    pub fn conflicts(&self, other: &RunOperation) -> bool {
         if self.act == Act::Start && other.act == Act::Start {
             return true;
         }
@@ -136,13 +136,13 @@ impl Operation {
 
     /// Whether one is a failed attempt to lock, and the other locks or unlocks for reading, which can be the reason for
     /// the failure or end it.
-    fn decides_failure(&self, other: &Operation) -> bool {
+    fn decides_failure(&self, other: &RunOperation) -> bool {
         let shared = |act| matches!(act, Act::LockShared | Act::UnlockShared);
         (self.act == Act::LockFails && shared(other.act)) || (shared(self.act) && other.act == Act::LockFails)
     }
 
     /// Whether this operation must come before `later`, which is one of thread `of`.
-    pub fn enables(&self, later: &Operation, of: u32) -> bool {
+    pub fn enables(&self, later: &RunOperation, of: u32) -> bool {
         match self.act {
             Act::Start => self.address == u64::from(of),
             Act::End => later.act == Act::Join && later.address == self.address,
@@ -153,10 +153,10 @@ impl Operation {
 
 /// One step of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct RunEvent {
     /// The thread, numbered from 0 in the order of their starts.
     pub thread: u32,
-    pub operation: Operation,
+    pub operation: RunOperation,
     /// An or of [`flags`].
     pub flags: u16,
     /// The value that an atomic access read, or that was there before a store: its low 64 bits.
@@ -188,11 +188,11 @@ pub mod flags {
     /// An atomic access of a library that is taken to be right. It orders as it says, but is neither checked nor
     /// evidence of an order, because other accesses of the library are not seen.
     pub const UNCHECKED: u16 = 64;
-    /// Of a store: [`Event::read`](super::Event::read) is the value that it overwrote. With it `ravelin verify` knows
+    /// Of a store: [`RunEvent::read`](super::RunEvent::read) is the value that it overwrote. With it `ravelin verify` knows
     /// whether a compare-exchange would have succeeded before the store.
     pub const OVERWRITES: u16 = 128;
     /// A part of a loop that waits for one value, as the program says (`ravelin.h`). For a load,
-    /// [`Event::written`](super::Event::written) is that value.
+    /// [`RunEvent::written`](super::RunEvent::written) is that value.
     pub const WAITS: u16 = 1 << 11;
 
     /// The order that a compare-exchange would have had otherwise: that of failure if it succeeded, that of success if it
@@ -205,13 +205,13 @@ pub mod flags {
     pub(super) const OTHER_ORDER: u32 = 8;
 }
 
-impl Event {
+impl RunEvent {
     /// How many words an event takes.
     pub const WORDS: usize = 6;
 
     /// As words.
-    pub fn words(&self) -> [u64; Event::WORDS] {
-        let Operation { act, order, address, size } = self.operation;
+    pub fn words(&self) -> [u64; RunEvent::WORDS] {
+        let RunOperation { act, order, address, size } = self.operation;
         let first = u64::from(self.thread & 0xffff)
             | (act as u64) << 16
             | (order as u64) << 24
@@ -221,13 +221,13 @@ impl Event {
     }
 
     /// The event that has these words; `None` if there is none.
-    pub fn of(words: [u64; Event::WORDS]) -> Option<Event> {
+    pub fn of(words: [u64; RunEvent::WORDS]) -> Option<RunEvent> {
         let [first, address, read, written, pc, state] = words;
         let act = *Act::ALL.get((first >> 16 & 0xff) as usize)?;
         let order = RecordedOrder::of(first >> 24 & 0xff)?;
-        let operation = Operation { act, order, address, size: (first >> 48) as u32 };
+        let operation = RunOperation { act, order, address, size: (first >> 48) as u32 };
         let flags = (first >> 32 & 0xffff) as u16;
-        Some(Event { thread: (first & 0xffff) as u32, operation, flags, read, written, pc, state })
+        Some(RunEvent { thread: (first & 0xffff) as u32, operation, flags, read, written, pc, state })
     }
 
     /// Whether it happens only where it can succeed.

@@ -47,7 +47,7 @@ pub const EVENTS: usize = SLEEPERS + MOST_SLEEPERS;
 /// How many there is room for.
 pub const MOST_EVENTS: usize = 1 << 15;
 /// All words.
-pub const WORDS: usize = EVENTS + MOST_EVENTS * crate::events::Event::WORDS;
+pub const WORDS: usize = EVENTS + MOST_EVENTS * crate::events::RunEvent::WORDS;
 /// All bytes.
 pub const BYTES: usize = WORDS * 8;
 

@@ -2,9 +2,9 @@
 //! time_exploration`.
 
 use ravelin_findings::RecordedOrder;
-use ravelin_findings::events::{Act, Event, Operation, flags};
+use ravelin_findings::events::{Act, RunEvent, RunOperation, flags};
 use ravelin_verify::exploration::{Options, Outcome};
-use ravelin_verify::{Exploration, Run, Script};
+use ravelin_verify::{Exploration, RecordedRun, Script};
 use std::time::{Duration, Instant};
 
 /// What the threads do: an act on a cell each.
@@ -51,15 +51,15 @@ fn main() {
     }
 }
 
-fn run(program: &Program, script: &Script) -> Run {
+fn run(program: &Program, script: &Script) -> RecordedRun {
     let mut made = vec![0; program.len()];
-    let mut run = Run::default();
+    let mut run = RecordedRun::default();
     let mut make = |thread: usize| {
         let Some(&(act, cell)) = program[thread].get(made[thread]) else { return false };
         made[thread] += 1;
-        let operation = Operation { act, order: RecordedOrder::SeqCst, address: cell * 8, size: 8 };
+        let operation = RunOperation { act, order: RecordedOrder::SeqCst, address: cell * 8, size: 8 };
         let flags = if act == Act::Store { flags::OVERWRITES } else { 0 };
-        run.events.push(Event { thread: thread as u32, operation, flags, read: 0, written: 0, pc: 0, state: 0 });
+        run.events.push(RunEvent { thread: thread as u32, operation, flags, read: 0, written: 0, pc: 0, state: 0 });
         true
     };
     for choice in &script.choices {

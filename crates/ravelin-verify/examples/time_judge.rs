@@ -1,7 +1,7 @@
 //! How long the judge takes for a run of about 50 events: `cargo run --release -p ravelin-verify --example time_judge`.
 
 use ravelin_findings::RecordedOrder::{self, AcqRel, Acquire, Plain, Relaxed, Release, SeqCst};
-use ravelin_findings::events::{Act, Event, Operation};
+use ravelin_findings::events::{Act, RunEvent, RunOperation};
 use ravelin_verify::judge::judge;
 use std::hint::black_box;
 use std::time::Instant;
@@ -46,7 +46,7 @@ fn main() {
         let start = Instant::now();
         let mut stale = 0;
         for _ in 0..rounds {
-            stale = judge(black_box(&events), &|_: &Event, _| false).stale.len();
+            stale = judge(black_box(&events), &|_: &RunEvent, _| false).stale.len();
         }
         let time = start.elapsed().as_secs_f64() * 1e6 / f64::from(rounds);
         println!("{name}: {} events, {stale} stale accesses, {time:.1} µs", events.len());
@@ -54,7 +54,7 @@ fn main() {
 }
 
 /// Rounds with numbers from 1 until there are 50 events.
-fn repeated(round: impl Fn(u64) -> Vec<Event>) -> Vec<Event> {
+fn repeated(round: impl Fn(u64) -> Vec<RunEvent>) -> Vec<RunEvent> {
     let mut events = Vec::new();
     for number in 1.. {
         events.extend(round(number));
@@ -65,7 +65,7 @@ fn repeated(round: impl Fn(u64) -> Vec<Event>) -> Vec<Event> {
     events
 }
 
-fn event(thread: u32, act: Act, order: RecordedOrder, address: u64, value: u64) -> Event {
-    let operation = Operation { act, order, address, size: 8 };
-    Event { thread, operation, flags: 0, read: value, written: value, pc: 1, state: 0 }
+fn event(thread: u32, act: Act, order: RecordedOrder, address: u64, value: u64) -> RunEvent {
+    let operation = RunOperation { act, order, address, size: 8 };
+    RunEvent { thread, operation, flags: 0, read: value, written: value, pc: 1, state: 0 }
 }

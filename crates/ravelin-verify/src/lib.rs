@@ -12,4 +12,4 @@ pub mod judge;
 mod run;
 
 pub use exploration::Exploration;
-pub use run::{Choice, NoScript, Run, Script};
+pub use run::{Choice, NoScript, RecordedRun, Script};

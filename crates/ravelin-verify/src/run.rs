@@ -1,6 +1,6 @@
 //! What a run has to do, and what it did.
 
-use ravelin_findings::events::Event;
+use ravelin_findings::events::RunEvent;
 use ravelin_findings::steering::{MOST_CHOICES, SteeredEnd};
 use std::fmt;
 use std::str::FromStr;
@@ -24,11 +24,11 @@ pub struct Script {
 
 /// What a run did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Run {
+pub struct RecordedRun {
     /// In order; also those that are part of a round of a waiting loop (`flags::ROUND`).
-    pub events: Vec<Event>,
+    pub events: Vec<RunEvent>,
     /// What each thread that had not ended would have done next.
-    pub pending: Vec<Event>,
+    pub pending: Vec<RunEvent>,
     /// How it ended, if not as the program ends by itself, or in a state in which no thread can run.
     pub end: Option<SteeredEnd>,
     /// The process ended with the last event although threads could still run: it exited or crashed, or an assertion

@@ -7,7 +7,7 @@ use ravelin_program::{Expr, Order, Program, ProgramBuilder, Variable};
 use ravelin_semantics::generate::{Config, Generator, InstructionKind, Random, shrink};
 use ravelin_testing::seeds;
 use ravelin_verify::exploration::{ExplorationProgress, Options, Outcome, Reduction, Task};
-use ravelin_verify::{Exploration, Run};
+use ravelin_verify::{Exploration, RecordedRun};
 use std::collections::BTreeSet;
 
 /// What an exploration found.
@@ -20,9 +20,10 @@ struct Found {
     statistics: ExplorationProgress,
 }
 
-fn run(simulator: &Simulator, task: &Task) -> (Run, Option<u32>) {
+fn run(simulator: &Simulator, task: &Task) -> (RecordedRun, Option<u32>) {
     let simulation = simulator.simulate(&task.script);
-    let run = Run { ended_early: simulation.failed.is_some() && simulation.run.end.is_none(), ..simulation.run };
+    let run =
+        RecordedRun { ended_early: simulation.failed.is_some() && simulation.run.end.is_none(), ..simulation.run };
     (run, simulation.failed)
 }
 
@@ -31,7 +32,7 @@ fn explore(simulator: &Simulator, reduction: Reduction, jobs: usize, seed: u64) 
     let mut exploration = Exploration::new(Options { reduction, ..Options::default() });
     let mut found = Found::default();
     let mut random = Random::new(seed);
-    let mut in_flight: Vec<(Task, Run, Option<u32>)> = Vec::new();
+    let mut in_flight: Vec<(Task, RecordedRun, Option<u32>)> = Vec::new();
     loop {
         while in_flight.len() < jobs
             && let Some(task) = exploration.next()

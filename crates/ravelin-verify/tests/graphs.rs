@@ -2,10 +2,10 @@
 
 use crate::simulated::Simulator;
 use ravelin_findings::RecordedOrder;
-use ravelin_findings::events::{Act, Event, flags};
+use ravelin_findings::events::{Act, RunEvent, flags};
 use ravelin_program::{InitialValue, Order, Program, Span, ThreadId, Value};
 use ravelin_semantics::rc20::{Graph, GraphEvent, Label, OrderReading, rc20_consistent, sc_consistent};
-use ravelin_verify::Run;
+use ravelin_verify::RecordedRun;
 use ravelin_verify::judge::{Knowledge, StaleAccess, StaleKind};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub struct SimulatedKnowledge<'a> {
 }
 
 impl Knowledge for SimulatedKnowledge<'_> {
-    fn goes_round(&self, event: &Event, value: u64) -> bool {
+    fn goes_round(&self, event: &RunEvent, value: u64) -> bool {
         self.simulator.waits(event, value)
     }
 
@@ -29,7 +29,7 @@ impl Knowledge for SimulatedKnowledge<'_> {
 pub struct Plain;
 
 impl Knowledge for Plain {
-    fn goes_round(&self, _event: &Event, _value: u64) -> bool {
+    fn goes_round(&self, _event: &RunEvent, _value: u64) -> bool {
         false
     }
 
@@ -39,13 +39,13 @@ impl Knowledge for Plain {
 }
 
 /// The events of a run, and those that are pending at its end.
-pub fn with_pending(run: &Run) -> Vec<Event> {
+pub fn with_pending(run: &RecordedRun) -> Vec<RunEvent> {
     run.events.iter().chain(&run.pending).copied().collect()
 }
 
 /// The stale accesses of a run, each decided by the axioms on its graph.
-pub fn stale_by_axioms(events: &[Event], known: &impl Knowledge) -> Vec<StaleAccess> {
-    let initial = |event: &Event| known.initial(event.operation.address, event.operation.size).unwrap_or(0);
+pub fn stale_by_axioms(events: &[RunEvent], known: &impl Knowledge) -> Vec<StaleAccess> {
+    let initial = |event: &RunEvent| known.initial(event.operation.address, event.operation.size).unwrap_or(0);
     let mut graph = Graph::default();
     // The writes of each address.
     let mut messages: BTreeMap<Value, Vec<usize>> = BTreeMap::new();
@@ -84,7 +84,7 @@ pub fn stale_by_axioms(events: &[Event], known: &impl Knowledge) -> Vec<StaleAcc
 }
 
 /// A name for the trace of a run that is the same for all its linearisations, and names for its stale accesses.
-pub fn trace(events: &[Event], stale: &[StaleAccess]) -> (Vec<String>, BTreeSet<String>) {
+pub fn trace(events: &[RunEvent], stale: &[StaleAccess]) -> (Vec<String>, BTreeSet<String>) {
     let mut numbers: BTreeMap<u32, usize> = BTreeMap::new();
     let mut names = Vec::new();
     for event in events {
@@ -119,7 +119,7 @@ fn initial(program: &Program, address: u64) -> Value {
 }
 
 /// What an event does if it finds this value.
-fn alternative(known: &impl Knowledge, event: &Event, value: u64) -> Option<(StaleKind, Label)> {
+fn alternative(known: &impl Knowledge, event: &RunEvent, value: u64) -> Option<(StaleKind, Label)> {
     if event.operation.act != Act::Store && known.goes_round(event, value) {
         return None;
     }
@@ -138,14 +138,14 @@ fn alternative(known: &impl Knowledge, event: &Event, value: u64) -> Option<(Sta
 }
 
 /// Adds an event that reads the write at a position, and is placed behind it.
-fn extend(graph: &mut Graph, event: &Event, label: Label, position: usize) {
+fn extend(graph: &mut Graph, event: &RunEvent, label: Label, position: usize) {
     let source = label.address().filter(|_| label.reads()).map(|address| graph.writes[&address][position]);
     let thread = Some(ThreadId(event.thread as usize));
     let event = GraphEvent { thread, label, transition: None, span: Span::NOWHERE };
     graph.extend(event, source, label.writes().then_some(position + 1));
 }
 
-fn label(event: &Event) -> Label {
+fn label(event: &RunEvent) -> Label {
     let address = (event.operation.address / 8) as Value;
     let order = order(event.operation.order);
     let (read, written) = (event.read as Value, event.written as Value);

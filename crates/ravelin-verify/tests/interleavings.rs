@@ -2,10 +2,10 @@
 
 use crate::simulated::Simulator;
 use ravelin_findings::steering::SteeredEnd;
-use ravelin_verify::{Choice, Run, Script};
+use ravelin_verify::{Choice, RecordedRun, Script};
 
 /// Calls `visit` with every run that cannot go on. `None` if a run fails, or there are more than `most` of them.
-pub fn every_run(simulator: &Simulator, threads: u32, most: usize, visit: &mut impl FnMut(&Run)) -> Option<()> {
+pub fn every_run(simulator: &Simulator, threads: u32, most: usize, visit: &mut impl FnMut(&RecordedRun)) -> Option<()> {
     let mut left = most;
     let mut scripts = vec![Script::default()];
     while let Some(script) = scripts.pop() {

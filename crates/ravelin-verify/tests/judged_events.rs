@@ -2,40 +2,40 @@
 //! locks, rounds of waiting loops, accesses of different sizes. And litmus tests, as runs.
 
 use ravelin_findings::RecordedOrder::{self, AcqRel, Acquire, Plain, Relaxed, Release, SeqCst};
-use ravelin_findings::events::{Act, Event, Operation, flags};
+use ravelin_findings::events::{Act, RunEvent, RunOperation, flags};
 use ravelin_verify::judge::{Judgement, Knowledge, StaleAccess, StaleKind, judge};
 
-fn event(thread: u32, act: Act, order: RecordedOrder, address: u64, value: u64) -> Event {
-    let operation = Operation { act, order, address, size: 8 };
-    Event { thread, operation, flags: 0, read: value, written: value, pc: address, state: 5 }
+fn event(thread: u32, act: Act, order: RecordedOrder, address: u64, value: u64) -> RunEvent {
+    let operation = RunOperation { act, order, address, size: 8 };
+    RunEvent { thread, operation, flags: 0, read: value, written: value, pc: address, state: 5 }
 }
 
-fn write(thread: u32, order: RecordedOrder, address: u64, value: u64) -> Event {
+fn write(thread: u32, order: RecordedOrder, address: u64, value: u64) -> RunEvent {
     event(thread, Act::Store, order, address, value)
 }
 
-fn read(thread: u32, order: RecordedOrder, address: u64, value: u64) -> Event {
+fn read(thread: u32, order: RecordedOrder, address: u64, value: u64) -> RunEvent {
     event(thread, Act::Load, order, address, value)
 }
 
-fn fence(thread: u32, order: RecordedOrder) -> Event {
+fn fence(thread: u32, order: RecordedOrder) -> RunEvent {
     event(thread, Act::Fence, order, 0, 0)
 }
 
-fn object(thread: u32, act: Act, address: u64) -> Event {
+fn object(thread: u32, act: Act, address: u64) -> RunEvent {
     event(thread, act, Plain, address, 0)
 }
 
-fn with(flag: u16, event: Event) -> Event {
-    Event { flags: event.flags | flag, ..event }
+fn with(flag: u16, event: RunEvent) -> RunEvent {
+    RunEvent { flags: event.flags | flag, ..event }
 }
 
-fn judged(events: &[Event]) -> Judgement {
-    judge(events, &|_: &Event, _| false)
+fn judged(events: &[RunEvent]) -> Judgement {
+    judge(events, &|_: &RunEvent, _| false)
 }
 
 /// The accesses that may be stale.
-fn stale(events: &[Event]) -> Vec<usize> {
+fn stale(events: &[RunEvent]) -> Vec<usize> {
     judged(events).stale.iter().map(|stale| stale.event).collect()
 }
 
@@ -46,7 +46,7 @@ const Z: u64 = 24;
 #[test]
 fn litmus_tests() {
     // Of accesses and fences only, so the axioms can be asked as well.
-    let stale = |events: &[Event]| -> Vec<usize> {
+    let stale = |events: &[RunEvent]| -> Vec<usize> {
         let found = judge(events, &crate::graphs::Plain).stale;
         assert_eq!(found, crate::graphs::stale_by_axioms(events, &crate::graphs::Plain));
         found.iter().map(|stale| stale.event).collect()
@@ -137,7 +137,7 @@ fn a_stale_access_names_what_it_misses_and_what_it_could_read() {
 #[test]
 fn nothing_is_placed_between_an_update_and_what_it_read() {
     let run = |first, last| {
-        let updated = Event { read: 0, ..event(0, first, Relaxed, X, 1) };
+        let updated = RunEvent { read: 0, ..event(0, first, Relaxed, X, 1) };
         let events = [updated, write(0, Relaxed, Y, 1), read(1, Relaxed, Y, 1), event(1, last, Relaxed, X, 2)];
         judged(&events).stale.iter().map(|stale| stale.kind).collect::<Vec<_>>()
     };
@@ -151,7 +151,7 @@ fn nothing_is_placed_between_an_update_and_what_it_read() {
 #[test]
 fn objects_and_threads_synchronise() {
     // The first thread writes, then both do something, then the second one reads.
-    let run = |between: &[Event]| {
+    let run = |between: &[RunEvent]| {
         let mut events = vec![write(0, Relaxed, X, 1)];
         events.extend(between);
         events.push(write(0, Relaxed, Y, 1));
@@ -198,7 +198,7 @@ fn a_fence_without_effect_on_others_may_be_a_local_step() {
 }
 
 /// A thread that waits for X, and what the other one has written before.
-fn waiting(rounds: &[Event]) -> Vec<Event> {
+fn waiting(rounds: &[RunEvent]) -> Vec<RunEvent> {
     let mut events = rounds.to_vec();
     events.extend([write(0, Relaxed, X, 1), write(0, Relaxed, X, 2), write(0, Relaxed, Y, 1)]);
     events.extend([read(1, Relaxed, Y, 1)]);
@@ -209,17 +209,17 @@ fn waiting(rounds: &[Event]) -> Vec<Event> {
 fn values_that_make_a_loop_go_round_do_not_count() {
     let round = |value| with(flags::ROUND, read(1, Acquire, X, value));
     let end = read(1, Acquire, X, 2);
-    let values = |events: &[Event]| judged(events).stale.iter().map(|stale| stale.value).collect::<Vec<_>>();
+    let values = |events: &[RunEvent]| judged(events).stale.iter().map(|stale| stale.value).collect::<Vec<_>>();
     assert_eq!(values(&[&waiting(&[])[..], &[end]].concat()), [Some(1), None]);
     assert_eq!(values(&[&waiting(&[])[..], &[round(1), end]].concat()), [None]);
     // An earlier round has read the initial value, and is not directly before the end.
     assert_eq!(values(&[&waiting(&[round(0)])[..], &[round(1), end]].concat()), [Some(0)]);
     assert!(values(&[&waiting(&[round(0)])[..], &[round(1), round(0), end]].concat()).is_empty());
     // A round of two accesses says nothing about each.
-    let other = Event { pc: 99, ..round(1) };
+    let other = RunEvent { pc: 99, ..round(1) };
     assert_eq!(values(&[&waiting(&[round(0)])[..], &[round(1), other, end]].concat()), [Some(1), Some(0)]);
     // Nor does one whose state is not known.
-    let unknown = |event: Event| Event { state: 0, ..event };
+    let unknown = |event: RunEvent| RunEvent { state: 0, ..event };
     assert_eq!(values(&[&waiting(&[])[..], &[unknown(round(1)), unknown(end)]].concat()), [Some(1), None]);
 }
 
@@ -227,7 +227,7 @@ fn values_that_make_a_loop_go_round_do_not_count() {
 fn a_pending_wait_may_be_passed_by_a_stale_value() {
     struct WaitsForOne;
     impl Knowledge for WaitsForOne {
-        fn goes_round(&self, event: &Event, value: u64) -> bool {
+        fn goes_round(&self, event: &RunEvent, value: u64) -> bool {
             event.operation.address == X && event.thread == 1 && value != 1
         }
         fn initial(&self, _address: u64, _size: u32) -> Option<u64> {
@@ -242,14 +242,14 @@ fn a_pending_wait_may_be_passed_by_a_stale_value() {
 
 #[test]
 fn a_compare_exchange_may_succeed_or_fail_on_an_older_value() {
-    let run = |last: Event| {
+    let run = |last: RunEvent| {
         let events = [&waiting(&[])[..], &[with(flags::COMPARES, last)]].concat();
         judged(&events).stale.iter().map(|stale| (stale.value, stale.kind)).collect::<Vec<_>>()
     };
-    let succeeded = Event { read: 2, written: 3, ..event(1, Act::Update, AcqRel, X, 0) };
+    let succeeded = RunEvent { read: 2, written: 3, ..event(1, Act::Update, AcqRel, X, 0) };
     // What an unknown initial value does is not known, so it must be possible either way.
     assert_eq!(run(succeeded), [(Some(1), StaleKind::Read), (None, StaleKind::Update)]);
-    let failed = |expected| Event { read: 2, written: expected, ..event(1, Act::Load, Acquire, X, 0) };
+    let failed = |expected| RunEvent { read: 2, written: expected, ..event(1, Act::Load, Acquire, X, 0) };
     assert_eq!(run(failed(7)), [(Some(1), StaleKind::Read), (None, StaleKind::Update)]);
     assert_eq!(run(failed(1)), [(Some(1), StaleKind::Update), (None, StaleKind::Update)]);
 }
@@ -278,7 +278,7 @@ fn no_events_are_no_problem() {
 fn accesses_that_are_not_checked_order_by_what_they_synchronise_only() {
     let library = |event| with(flags::UNCHECKED, event);
     // Store buffering: neither checked nor evidence.
-    let accesses = |first: [Event; 2], second: [Event; 2]| stale(&[first, second].concat());
+    let accesses = |first: [RunEvent; 2], second: [RunEvent; 2]| stale(&[first, second].concat());
     let (x1, y0, y1, x0) =
         (write(0, Release, X, 1), read(0, Acquire, Y, 0), write(1, Release, Y, 1), read(1, Acquire, X, 1));
     assert_eq!(accesses([x1, y0], [y1, x0]), [3]);
@@ -310,9 +310,9 @@ fn accesses_that_are_not_checked_order_by_what_they_synchronise_only() {
 
 #[test]
 fn a_location_with_accesses_that_are_not_checked_is_not_judged() {
-    let library = |event: Event| {
-        let operation = Operation { size: 1, ..event.operation };
-        with(flags::UNCHECKED, Event { operation, ..event })
+    let library = |event: RunEvent| {
+        let operation = RunOperation { size: 1, ..event.operation };
+        with(flags::UNCHECKED, RunEvent { operation, ..event })
     };
     let judgement = judged(&[
         write(0, Release, X, 1),

@@ -3,7 +3,7 @@
 
 use crate::graphs::{Plain, stale_by_axioms, trace};
 use ravelin_findings::RecordedOrder::{self, AcqRel, Acquire, Plain as Unordered, Relaxed, Release, SeqCst};
-use ravelin_findings::events::{Act, Event, Operation, flags};
+use ravelin_findings::events::{Act, RunEvent, RunOperation, flags};
 use ravelin_semantics::generate::Random;
 use ravelin_testing::seeds;
 use ravelin_verify::judge::judge;
@@ -20,7 +20,7 @@ struct Shape {
     locks: bool,
 }
 
-fn random_run(random: &mut Random, shape: &Shape) -> Vec<Event> {
+fn random_run(random: &mut Random, shape: &Shape) -> Vec<RunEvent> {
     let mut memory: BTreeMap<u64, u64> = BTreeMap::new();
     let mut holder: Option<u32> = None;
     let mut events = Vec::new();
@@ -28,18 +28,19 @@ fn random_run(random: &mut Random, shape: &Shape) -> Vec<Event> {
         let thread = random.below(shape.threads) as u32;
         let address = 8 * (1 + random.below(shape.cells) as u64);
         let new = 1 + random.below(2) as u64;
-        let mut event = Event { thread, operation: Operation::LOCAL, flags: 0, read: 0, written: 0, pc: 0, state: 0 };
+        let mut event =
+            RunEvent { thread, operation: RunOperation::LOCAL, flags: 0, read: 0, written: 0, pc: 0, state: 0 };
         let pick = |random: &mut Random, fits: fn(RecordedOrder) -> bool| {
             let orders: Vec<RecordedOrder> = shape.orders.iter().copied().filter(|&order| fits(order)).collect();
             if orders.is_empty() { Relaxed } else { random.pick(&orders) }
         };
         let loads = |order| !matches!(order, Release | AcqRel);
         let found = memory.get(&address).copied().unwrap_or(0);
-        let mut at = |act, order| event.operation = Operation { act, order, address, size: 8 };
+        let mut at = |act, order| event.operation = RunOperation { act, order, address, size: 8 };
         if shape.fences > 0 && random.once_in(shape.fences) {
             let order = pick(random, |order| order != Relaxed);
             let order = if order == Relaxed { SeqCst } else { order };
-            event.operation = Operation { act: Act::Fence, order, address: 0, size: 0 };
+            event.operation = RunOperation { act: Act::Fence, order, address: 0, size: 0 };
         } else if shape.locks && random.once_in(4) {
             let act = match holder {
                 None => Act::Lock,
@@ -47,7 +48,7 @@ fn random_run(random: &mut Random, shape: &Shape) -> Vec<Event> {
                 Some(_) => continue,
             };
             holder = (act == Act::Lock).then_some(thread);
-            event.operation = Operation { act, order: Unordered, address: 80, size: 8 };
+            event.operation = RunOperation { act, order: Unordered, address: 80, size: 8 };
         } else {
             match random.below(10) {
                 0..4 => {
@@ -87,7 +88,7 @@ fn random_run(random: &mut Random, shape: &Shape) -> Vec<Event> {
 }
 
 /// Why the judge is wrong about a run, if it is.
-fn difference(events: &[Event]) -> Option<String> {
+fn difference(events: &[RunEvent]) -> Option<String> {
     let found = judge(events, &Plain).stale;
     let expected = stale_by_axioms(events, &Plain);
     (found != expected).then(|| format!("found {found:#?}, expected {expected:#?}"))
@@ -95,7 +96,7 @@ fn difference(events: &[Event]) -> Option<String> {
 
 /// The run without events that are not needed for a difference. Values read may become wrong, which nothing looks at
 /// but the alternatives of compare-exchanges, and those follow the same rules in both.
-fn shrink(mut events: Vec<Event>) -> Vec<Event> {
+fn shrink(mut events: Vec<RunEvent>) -> Vec<RunEvent> {
     let mut index = 0;
     while index < events.len() {
         let mut fewer = events.clone();
@@ -130,7 +131,7 @@ fn agrees(shape: &Shape, default: u64) {
 }
 
 /// Events without conflict that are next to each other may change places.
-fn linearise_otherwise(random: &mut Random, events: Vec<Event>) {
+fn linearise_otherwise(random: &mut Random, events: Vec<RunEvent>) {
     let expected = trace(&events, &judge(&events, &Plain).stale);
     let mut swapped = events;
     for _ in 0..3 * swapped.len() {

@@ -6,9 +6,9 @@
 
 use crate::traces::{Key, key};
 use ravelin_findings::RecordedOrder;
-use ravelin_findings::events::{Act, Event, Operation, flags};
+use ravelin_findings::events::{Act, RunEvent, RunOperation, flags};
 use ravelin_findings::steering::SteeredEnd;
-use ravelin_verify::{Choice, Run, Script};
+use ravelin_verify::{Choice, RecordedRun, Script};
 use std::collections::{BTreeSet, HashSet};
 
 /// What a thread does next. Numbers name cells, locks, semaphores and threads.
@@ -56,8 +56,8 @@ struct State {
 
 /// What a step does: it happens, only goes round, or has to wait.
 enum PlannedStep {
-    Makes(Event),
-    Round(Event),
+    Makes(RunEvent),
+    Round(RunEvent),
     Waits,
 }
 
@@ -66,9 +66,9 @@ const LOCKS: u64 = 0x2000;
 const SEMAPHORES: u64 = 0x3000;
 
 impl Machine {
-    pub fn run(&self, script: &Script) -> Run {
+    pub fn run(&self, script: &Script) -> RecordedRun {
         let mut state = self.initial();
-        let mut run = Run::default();
+        let mut run = RecordedRun::default();
         let mut turn = 0;
         for choice in &script.choices {
             turn = choice.thread as usize;
@@ -107,11 +107,11 @@ impl Machine {
                 run.end = blocked_by_sleep.then_some(SteeredEnd::Asleep);
                 break;
             };
-            let pending: Vec<Event> = asleep.iter().filter_map(|&thread| self.pending(&state, thread)).collect();
+            let pending: Vec<RunEvent> = asleep.iter().filter_map(|&thread| self.pending(&state, thread)).collect();
             (state, run) = next;
             turn = thread;
             if let Some(event) = run.events.last() {
-                let woken = |other: &Event| !event.is(flags::ROUND) && other.operation.conflicts(&event.operation);
+                let woken = |other: &RunEvent| !event.is(flags::ROUND) && other.operation.conflicts(&event.operation);
                 let woken: Vec<u32> = pending.iter().filter(|other| woken(other)).map(|other| other.thread).collect();
                 asleep.retain(|&thread| !woken.contains(&(thread as u32)));
             }
@@ -124,7 +124,7 @@ impl Machine {
     pub fn all(&self) -> BTreeSet<Key> {
         let mut all = BTreeSet::new();
         let mut seen = HashSet::new();
-        let mut pending = vec![(self.initial(), Run::default())];
+        let mut pending = vec![(self.initial(), RecordedRun::default())];
         while let Some((state, run)) = pending.pop() {
             let mut is_maximal = true;
             for choice in (0..self.threads.len() as u32)
@@ -167,13 +167,13 @@ impl Machine {
         }
     }
 
-    fn end(&self, state: &State, run: &mut Run) {
+    fn end(&self, state: &State, run: &mut RecordedRun) {
         run.ended_early = state.exited;
         run.pending = (0..self.threads.len()).filter_map(|thread| self.pending(state, thread)).collect();
     }
 
     /// Makes the step of a choice, if it can happen.
-    fn step(&self, state: &mut State, run: &mut Run, choice: Choice) -> bool {
+    fn step(&self, state: &mut State, run: &mut RecordedRun, choice: Choice) -> bool {
         let thread = choice.thread as usize;
         if state.exited || thread >= self.threads.len() {
             return false;
@@ -196,7 +196,7 @@ impl Machine {
         }
     }
 
-    fn pending(&self, state: &State, thread: usize) -> Option<Event> {
+    fn pending(&self, state: &State, thread: usize) -> Option<RunEvent> {
         if thread >= self.threads.len() || state.ended[thread] || !state.started[thread] {
             return None;
         }
@@ -206,7 +206,7 @@ impl Machine {
     }
 
     /// What a thread is about to do.
-    fn event(&self, state: &State, thread: usize) -> Event {
+    fn event(&self, state: &State, thread: usize) -> RunEvent {
         let (act, address, size) = match self.threads[thread].get(state.at[thread]) {
             None => (Act::End, thread as u64, 0),
             Some(Do::Load(cell) | Do::Await(cell)) => (Act::Load, CELLS + cell * 8, 8),
@@ -235,9 +235,9 @@ impl Machine {
             _ => 0,
         };
         let pc = (state.at[thread] * 2 + usize::from(state.halfway[thread])) as u64 + 1;
-        Event {
+        RunEvent {
             thread: thread as u32,
-            operation: Operation { act, order: RecordedOrder::SeqCst, address, size },
+            operation: RunOperation { act, order: RecordedOrder::SeqCst, address, size },
             flags,
             read: 0,
             written: 0,
@@ -323,7 +323,7 @@ impl Machine {
     }
 
     /// A read that makes a waiting loop go round. The thread waits then until the cell has another value.
-    fn go_round(&self, state: &mut State, thread: usize, mut event: Event) -> PlannedStep {
+    fn go_round(&self, state: &mut State, thread: usize, mut event: RunEvent) -> PlannedStep {
         let read = ((event.operation.address - CELLS) / 8, event.read);
         if state.round[thread] == Some(read) && !state.halfway[thread] {
             return PlannedStep::Waits;
@@ -335,7 +335,7 @@ impl Machine {
 }
 
 /// The trace of the events that are no parts of rounds.
-pub fn trace(run: &Run) -> Key {
-    let events: Vec<Event> = run.events.iter().filter(|event| !event.is(flags::ROUND)).copied().collect();
+pub fn trace(run: &RecordedRun) -> Key {
+    let events: Vec<RunEvent> = run.events.iter().filter(|event| !event.is(flags::ROUND)).copied().collect();
     key(&events)
 }

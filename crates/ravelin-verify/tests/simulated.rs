@@ -12,14 +12,14 @@
 //! [`deterministic`] makes programs that leave nothing open.
 
 use ravelin_findings::RecordedOrder;
-use ravelin_findings::events::{Act, Event, Operation, flags};
+use ravelin_findings::events::{Act, RunEvent, RunOperation, flags};
 use ravelin_findings::steering::SteeredEnd;
 use ravelin_program::{
     Address, Domain, Expr, Instruction, LocId, Order, Program, Thread, ThreadId, TransitionId, Value,
 };
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Reference, Refusal, State};
-use ravelin_verify::{Run, Script};
+use ravelin_verify::{RecordedRun, Script};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -35,13 +35,13 @@ pub struct Simulator {
     initial: State,
     /// The addresses that are objects.
     objects: BTreeSet<Value>,
-    /// The registers behind each [`Event::state`].
+    /// The registers behind each [`RunEvent::state`].
     registers: RefCell<HashMap<u64, Vec<Value>>>,
 }
 
 /// A run, and what a process could not tell.
 pub struct Simulation {
-    pub run: Run,
+    pub run: RecordedRun,
     /// The state in which it ended.
     pub state: State,
     /// The thread whose assertion failed, or that has a fault.
@@ -55,30 +55,30 @@ impl Simulator {
         Simulator { reference, initial, objects: objects(program), registers: RefCell::default() }
     }
 
-    pub fn run(&self, script: &Script) -> Run {
+    pub fn run(&self, script: &Script) -> RecordedRun {
         self.simulate(script).run
     }
 
     pub fn simulate(&self, script: &Script) -> Simulation {
-        let mut simulation = Simulation { run: Run::default(), state: self.initial.clone(), failed: None };
+        let mut simulation = Simulation { run: RecordedRun::default(), state: self.initial.clone(), failed: None };
         for thread in 0..self.threads() {
             self.settle(&mut simulation, thread);
         }
         self.steer(&mut simulation, script);
         let pending = (0..self.threads()).filter(|&thread| simulation.failed != Some(thread));
         let pending = pending.filter_map(|thread| self.next(&simulation.state, thread));
-        let flag = |(_, event): (TransitionId, Event)| Event { flags: event.flags | flags::PENDING, ..event };
+        let flag = |(_, event): (TransitionId, RunEvent)| RunEvent { flags: event.flags | flags::PENDING, ..event };
         simulation.run.pending = pending.map(flag).collect();
         simulation
     }
 
     /// The instruction behind an event.
-    pub fn instruction(&self, event: &Event) -> &Instruction {
+    pub fn instruction(&self, event: &RunEvent) -> &Instruction {
         &self.reference.program().threads[event.thread as usize].transitions[event.pc as usize].instruction
     }
 
     /// Whether the instruction behind an event would go on waiting if it read this value.
-    pub fn waits(&self, event: &Event, value: u64) -> bool {
+    pub fn waits(&self, event: &RunEvent, value: u64) -> bool {
         let registers = self.registers.borrow();
         let registers = &registers[&event.state];
         let read = value as Value;
@@ -180,16 +180,16 @@ impl Simulator {
 
     /// What a thread does next, with the values that it would read and write now; `None` if it has ended or can do nothing but
     /// wait for an assumption.
-    fn next(&self, state: &State, thread: u32) -> Option<(TransitionId, Event)> {
+    fn next(&self, state: &State, thread: u32) -> Option<(TransitionId, RunEvent)> {
         let at = &state.threads[thread as usize];
         let code = self.code(thread);
         let (id, transition) = code.outgoing(at.location).find(|(_, transition)| !transition.instruction.is_local())?;
         let eval = |expr: &Expr| expr.eval(&mut |register| at.registers[register.0]).unwrap_or(0);
         let cell = |address: &Address| eval(&address.expr);
         let after = self.apply(state, thread, id);
-        let mut event = Event {
+        let mut event = RunEvent {
             thread,
-            operation: Operation::LOCAL,
+            operation: RunOperation::LOCAL,
             flags: 0,
             read: 0,
             written: 0,
@@ -250,7 +250,7 @@ impl Simulator {
             event.read = state.cell(cell(address)) as u64;
         }
         let (address, size) = address.map_or((0, 0), |address| ((cell(address) as u64).wrapping_mul(8), 8));
-        event.operation = Operation { act, order: recorded(order), address, size };
+        event.operation = RunOperation { act, order: recorded(order), address, size };
         Some((id, event))
     }
 
@@ -307,7 +307,7 @@ pub fn deterministic(program: &Program) -> Program {
 }
 
 /// A compare-exchange that waits until it succeeds. While it waits it is one that fails.
-fn waiting_update(event: &mut Event, found: Value, [expected, new]: [Value; 2], order: Order) -> (Act, Order) {
+fn waiting_update(event: &mut RunEvent, found: Value, [expected, new]: [Value; 2], order: Order) -> (Act, Order) {
     event.flags = flags::COMPARES | flags::other_order(recorded(order));
     let succeeds = found == expected;
     event.written = if succeeds { new } else { expected } as u64;

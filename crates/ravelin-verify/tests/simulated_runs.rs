@@ -25,7 +25,7 @@ fn script(threads: &[u32], sleepers: &[u32]) -> Script {
     Script { choices, sleepers: sleepers.to_vec() }
 }
 
-fn schedule(run: &ravelin_verify::Run) -> Vec<u32> {
+fn schedule(run: &ravelin_verify::RecordedRun) -> Vec<u32> {
     run.events.iter().map(|event| event.thread).collect()
 }
 

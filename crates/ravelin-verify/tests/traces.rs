@@ -1,7 +1,7 @@
 //! All traces of a program, by trying every thread everywhere.
 
 use crate::simulated::Simulator;
-use ravelin_findings::events::{Event, Operation};
+use ravelin_findings::events::{RunEvent, RunOperation};
 use ravelin_findings::steering::SteeredEnd;
 use ravelin_verify::{Choice, Script};
 use std::collections::{BTreeSet, HashSet};
@@ -10,17 +10,17 @@ use std::collections::{BTreeSet, HashSet};
 pub type Key = Vec<(u32, usize, u8, u64, u64, Vec<(u32, usize)>)>;
 
 /// What runs with the same order of conflicting events have in common.
-pub fn key(events: &[Event]) -> Key {
-    let mut made: Vec<(u32, usize, Operation)> = Vec::new();
+pub fn key(events: &[RunEvent]) -> Key {
+    let mut made: Vec<(u32, usize, RunOperation)> = Vec::new();
     let mut key = Key::new();
     for event in events {
         let number = made.iter().filter(|(thread, _, _)| *thread == event.thread).count();
-        let conflicts = |(thread, _, operation): &&(u32, usize, Operation)| {
+        let conflicts = |(thread, _, operation): &&(u32, usize, RunOperation)| {
             *thread != event.thread && event.operation.conflicts(operation)
         };
         let mut before: Vec<_> = made.iter().filter(conflicts).map(|&(thread, number, _)| (thread, number)).collect();
         before.sort_unstable();
-        let Operation { act, address, .. } = event.operation;
+        let RunOperation { act, address, .. } = event.operation;
         key.push((event.thread, number, act as u8, address, event.read, before));
         made.push((event.thread, number, event.operation));
     }

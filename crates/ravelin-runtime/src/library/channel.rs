@@ -23,7 +23,7 @@ pub enum ChannelAct {
 
 /// The operation of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Operation {
+struct RunOperation {
     /// What it does, as long as it begins.
     beginning: Option<ChannelAct>,
     /// Where its first access was.
@@ -43,13 +43,13 @@ const LINE: usize = 128;
 /// More bytes than a channel has, and fewer than there are to the next one.
 const LENGTH: usize = 4 * LINE;
 
-static OPERATIONS: Spin<Vec<Operation>> = Spin::new(Vec::new());
+static OPERATIONS: Spin<Vec<RunOperation>> = Spin::new(Vec::new());
 
-fn with<R>(me: usize, work: impl FnOnce(&mut Operation) -> R) -> R {
+fn with<R>(me: usize, work: impl FnOnce(&mut RunOperation) -> R) -> R {
     let _inside = this_thread::enter_unwatched();
     let mut all = OPERATIONS.lock();
     if all.len() <= me {
-        all.resize(me + 1, Operation::default());
+        all.resize(me + 1, RunOperation::default());
     }
     work(&mut all[me])
 }
@@ -107,7 +107,7 @@ pub fn wakes(me: usize, word: usize) -> bool {
     with(me, |operation| operation.wakes == word)
 }
 
-impl Operation {
+impl RunOperation {
     /// Whether an operation begins with this access.
     fn begins(&mut self, act: ChannelAct, next: NextAccess) -> bool {
         let NextAccess { address, act: access, .. } = next;
@@ -117,7 +117,7 @@ impl Operation {
             return false;
         }
         let channel = if act == ChannelAct::Receive { address } else { address.wrapping_sub(LINE) };
-        *self = Operation { beginning: Some(act), first: address, channel, ..Operation::default() };
+        *self = RunOperation { beginning: Some(act), first: address, channel, ..RunOperation::default() };
         true
     }
 }
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn an_operation_is_one_step() {
-        let mut operation = Operation::default();
+        let mut operation = RunOperation::default();
         let update = NextAccess { act: NextAct::CompareExchange(0), ..load(CHANNEL) };
         assert!(operation.begins(ChannelAct::Receive, load(CHANNEL)));
         assert!(!operation.begins(ChannelAct::Receive, load(CHANNEL + 8)));

@@ -21,7 +21,7 @@ pub mod turn;
 use crate::special::{NextAccess, NextAct};
 use crate::this_thread;
 use ravelin_clocks::{AtomicOrder, MessageAccess};
-use ravelin_findings::events::{Act, Event, flags};
+use ravelin_findings::events::{Act, RunEvent, flags};
 use ravelin_findings::steering::{SteeredEnd, doubts};
 use ravelin_findings::{RecordedOrder, WaitsFor};
 use ravelin_schedule::{PointEffect, Schedule, Turns, WaitReason};
@@ -182,7 +182,7 @@ pub fn attempted(pc: usize, act: Act, succeeded: bool) {
 }
 
 /// A step of a steered thread that need not wait.
-fn step(me: usize, event: Event) {
+fn step(me: usize, event: RunEvent) {
     steer::announce(me, event, 0);
     turn::point(me, event.pc as usize, PointEffect::Effect);
     steer::stepped(me);

@@ -14,7 +14,7 @@ use crate::special::{NextAccess, NextAct};
 use crate::spin::Spin;
 use crate::{mapping, place, this_thread};
 use ravelin_clocks::AtomicOrder;
-use ravelin_findings::events::{Act, Event, Operation, flags};
+use ravelin_findings::events::{Act, RunEvent, RunOperation, flags};
 use ravelin_findings::steering::{self, SteeredEnd};
 use ravelin_findings::{RecordedOrder, arena};
 use ravelin_schedule::{Steering, ThreadStatus};
@@ -42,7 +42,7 @@ static AWAITING: Spin<Vec<(usize, Vec<SeenValue>)>> = Spin::new(Vec::new());
 /// What a thread is about to do.
 #[derive(Clone, Copy)]
 pub struct Pending {
-    pub event: Event,
+    pub event: RunEvent,
     /// For a compare-exchange: the value that it expects.
     pub expected: u64,
     /// And its orders for success and failure.
@@ -119,13 +119,13 @@ pub fn doubt(reason: u64) {
 }
 
 /// An event of the thread at place `me` that is no access to memory of the program.
-pub fn object(me: usize, pc: usize, act: Act, object: usize) -> Event {
-    let operation = Operation { act, order: RecordedOrder::Plain, address: object as u64, size: 1 };
-    Event { thread: me as u32, operation, flags: 0, read: 0, written: 0, pc: pc as u64, state: 0 }
+pub fn object(me: usize, pc: usize, act: Act, object: usize) -> RunEvent {
+    let operation = RunOperation { act, order: RecordedOrder::Plain, address: object as u64, size: 1 };
+    RunEvent { thread: me as u32, operation, flags: 0, read: 0, written: 0, pc: pc as u64, state: 0 }
 }
 
 /// The thread at place `me` is about to do this.
-pub fn announce(me: usize, event: Event, expected: u64) {
+pub fn announce(me: usize, event: RunEvent, expected: u64) {
     if me < THREADS {
         // SAFETY: there is room for that many; the calling thread has the turn, or is about to start that thread.
         unsafe {
@@ -146,7 +146,7 @@ pub fn exchange_orders(me: usize, orders: [RecordedOrder; 2]) {
 }
 
 /// What the thread at a place is about to do.
-pub fn pending(place: usize) -> Event {
+pub fn pending(place: usize) -> RunEvent {
     let place = place.min(THREADS - 1);
     // SAFETY: there is room for that many, and every thread that takes turns has announced something.
     let Pending { mut event, expected, .. } = unsafe { PENDING.load(Ordering::Relaxed).add(place).read() };
@@ -207,7 +207,7 @@ fn went_round(me: usize, first: usize) -> Vec<SeenValue> {
         if event.thread == me as u32 {
             event.flags |= flags::ROUND;
             overwrite(index, event);
-            let Operation { act, address, size, .. } = event.operation;
+            let RunOperation { act, address, size, .. } = event.operation;
             if matches!(act, Act::Load | Act::Update) {
                 seen.push(SeenValue { address: address as usize, size: size as usize, value: event.read });
             }
@@ -264,13 +264,13 @@ pub fn arrive(me: usize, access: NextAccess, orders: [RecordedOrder; 2]) -> Arri
         Some(value) => arrivals::marked_state(pc, value, thread.mark.wait_number()),
         None => arrivals::state(pc, thread.stack, thread.base),
     };
-    let operation = Operation { act, order: orders[0], address: address as u64, size: size as u32 };
+    let operation = RunOperation { act, order: orders[0], address: address as u64, size: size as u32 };
     let mut flags = if expected.is_some() { flags::COMPARES } else { 0 };
     if awaited.is_some() {
         flags |= flags::WAITS;
     }
     let written = awaited.unwrap_or(0);
-    let event = Event { thread: me as u32, operation, flags, read: 0, written, pc: pc as u64, state };
+    let event = RunEvent { thread: me as u32, operation, flags, read: 0, written, pc: pc as u64, state };
     announce(me, event, expected.unwrap_or(0));
     exchange_orders(me, orders);
     if act == Act::Store {
@@ -317,7 +317,7 @@ pub fn refresh() {
     }
 }
 
-fn wake_sleepers(operation: &Operation) {
+fn wake_sleepers(operation: &RunOperation) {
     turn::with(|turns| {
         if let Some(steering) = turns.steering()
             && !steering.asleep().is_empty()
@@ -440,7 +440,7 @@ fn word(index: usize) -> &'static AtomicU64 {
     unsafe { &*AREA.load(Ordering::Relaxed).add(index) }
 }
 
-fn write(event: Event) -> usize {
+fn write(event: RunEvent) -> usize {
     let index = WRITTEN.load(Ordering::Relaxed);
     if index >= steering::MOST_EVENTS {
         word(steering::END).store(SteeredEnd::Full as u64, Ordering::Relaxed);
@@ -453,14 +453,15 @@ fn write(event: Event) -> usize {
     index
 }
 
-fn overwrite(index: usize, event: Event) {
+fn overwrite(index: usize, event: RunEvent) {
     for (offset, value) in event.words().into_iter().enumerate() {
-        word(steering::EVENTS + index * Event::WORDS + offset).store(value, Ordering::Relaxed);
+        word(steering::EVENTS + index * RunEvent::WORDS + offset).store(value, Ordering::Relaxed);
     }
 }
 
-fn read(index: usize) -> Event {
-    let at = |offset: usize| word(steering::EVENTS + index * Event::WORDS + offset).load(Ordering::Relaxed);
-    let nothing = Event { thread: 0, operation: Operation::LOCAL, flags: 0, read: 0, written: 0, pc: 0, state: 0 };
-    Event::of(std::array::from_fn(at)).unwrap_or(nothing)
+fn read(index: usize) -> RunEvent {
+    let at = |offset: usize| word(steering::EVENTS + index * RunEvent::WORDS + offset).load(Ordering::Relaxed);
+    let nothing =
+        RunEvent { thread: 0, operation: RunOperation::LOCAL, flags: 0, read: 0, written: 0, pc: 0, state: 0 };
+    RunEvent::of(std::array::from_fn(at)).unwrap_or(nothing)
 }

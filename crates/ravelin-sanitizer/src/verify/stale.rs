@@ -1,7 +1,7 @@
 //! Accesses of a run that could have been stale.
 
 use crate::watch::WatchedRun;
-use ravelin_findings::events::{Act, Event, flags};
+use ravelin_findings::events::{Act, RunEvent, flags};
 use ravelin_findings::{AccessKind, AccessRecord, FindingRecord, MemoryKind, Problem, Spinning};
 use ravelin_verify::judge::{Knowledge, StaleAccess, StaleKind, judge};
 use std::collections::{HashMap, HashSet};
@@ -16,9 +16,9 @@ pub struct StalePlaces(HashSet<(u64, u64)>);
 
 impl KnownRounds {
     /// Learns from the rounds of a run that have one access.
-    pub fn learn(&mut self, events: &[Event]) {
+    pub fn learn(&mut self, events: &[RunEvent]) {
         for (index, event) in events.iter().enumerate() {
-            let is_round = |other: &&Event| other.thread == event.thread && other.is(flags::ROUND);
+            let is_round = |other: &&RunEvent| other.thread == event.thread && other.is(flags::ROUND);
             let alone = events[..index].iter().rev().find(|other| other.thread == event.thread).filter(is_round);
             if event.is(flags::ROUND)
                 && event.state != 0
@@ -33,36 +33,36 @@ impl KnownRounds {
         }
     }
 
-    fn goes_round(&self, event: &Event, value: u64) -> bool {
+    fn goes_round(&self, event: &RunEvent, value: u64) -> bool {
         self.0.get(&(event.pc, event.state)).is_some_and(|values| values.contains(&value))
     }
 }
 
 impl StalePlaces {
     /// Whether the places of a stale access were not known before.
-    pub fn know(&mut self, events: &[Event], stale: &StaleAccess) -> bool {
+    pub fn know(&mut self, events: &[RunEvent], stale: &StaleAccess) -> bool {
         self.0.insert(places(events, stale))
     }
 }
 
-fn places(events: &[Event], stale: &StaleAccess) -> (u64, u64) {
+fn places(events: &[RunEvent], stale: &StaleAccess) -> (u64, u64) {
     (events[stale.event].pc, events[stale.missed].pc)
 }
 
 /// What the judge has to know besides the run's steps.
 struct RunKnowledge<'a> {
     rounds: &'a KnownRounds,
-    events: &'a [Event],
+    events: &'a [RunEvent],
 }
 
 impl Knowledge for RunKnowledge<'_> {
-    fn goes_round(&self, event: &Event, value: u64) -> bool {
+    fn goes_round(&self, event: &RunEvent, value: u64) -> bool {
         self.rounds.goes_round(event, value)
     }
 
     fn initial(&self, address: u64, size: u32) -> Option<u64> {
-        let is_there = |event: &&Event| (event.operation.address, event.operation.size) == (address, size);
-        let known = |event: &&Event| is_there(event) && !event.is(flags::PENDING | flags::UNCHECKED);
+        let is_there = |event: &&RunEvent| (event.operation.address, event.operation.size) == (address, size);
+        let known = |event: &&RunEvent| is_there(event) && !event.is(flags::PENDING | flags::UNCHECKED);
         let first = self.events.iter().find(known)?;
         (first.operation.act != Act::Store || first.is(flags::OVERWRITES)).then_some(first.read)
     }
@@ -70,7 +70,7 @@ impl Knowledge for RunKnowledge<'_> {
 
 /// The stale accesses of a run whose places are not known, one for each; and whether there were accesses of different
 /// sizes that overlap.
-pub fn find(events: &[Event], rounds: &KnownRounds, known: &StalePlaces) -> (Vec<StaleAccess>, bool) {
+pub fn find(events: &[RunEvent], rounds: &KnownRounds, known: &StalePlaces) -> (Vec<StaleAccess>, bool) {
     let judgement = judge(events, &RunKnowledge { rounds, events });
     let mut found: Vec<StaleAccess> = Vec::new();
     for stale in judgement.stale {
@@ -83,14 +83,15 @@ pub fn find(events: &[Event], rounds: &KnownRounds, known: &StalePlaces) -> (Vec
 }
 
 /// The events up to the stale access. It may be one that did not happen because its thread waited.
-pub fn until(events: &[Event], stale: &StaleAccess) -> Vec<Event> {
-    let made = |(index, event): (usize, &Event)| (index == stale.event || !event.is(flags::PENDING)).then_some(*event);
+pub fn until(events: &[RunEvent], stale: &StaleAccess) -> Vec<RunEvent> {
+    let made =
+        |(index, event): (usize, &RunEvent)| (index == stale.event || !event.is(flags::PENDING)).then_some(*event);
     events[..=stale.event].iter().enumerate().filter_map(made).collect()
 }
 
 /// Leaves in `watched` what the runtime says about a stale access; adds what is known here if it says nothing. Returns
 /// whether it can do more than make a loop go round.
-pub fn tell(watched: &mut WatchedRun, _again: &[Event], events: &[Event], stale: &StaleAccess) -> bool {
+pub fn tell(watched: &mut WatchedRun, _again: &[RunEvent], events: &[RunEvent], stale: &StaleAccess) -> bool {
     let pc = events[stale.event].pc;
     let Some(process) = watched.processes.first_mut() else { return false };
     let is_it = |found: &FindingRecord| {
@@ -108,7 +109,7 @@ pub fn tell(watched: &mut WatchedRun, _again: &[Event], events: &[Event], stale:
     true
 }
 
-fn record(events: &[Event], stale: &StaleAccess) -> FindingRecord {
+fn record(events: &[RunEvent], stale: &StaleAccess) -> FindingRecord {
     let (event, missed) = (&events[stale.event], &events[stale.missed]);
     FindingRecord {
         count: 1,
@@ -128,7 +129,7 @@ fn record(events: &[Event], stale: &StaleAccess) -> FindingRecord {
     }
 }
 
-fn access(event: &Event) -> AccessRecord {
+fn access(event: &RunEvent) -> AccessRecord {
     let kind = match event.operation.act {
         _ if event.is(flags::COMPARES) => AccessKind::CompareExchange,
         Act::Store => AccessKind::Store,

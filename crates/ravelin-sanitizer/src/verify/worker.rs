@@ -5,7 +5,7 @@ use super::problem::{ProblemRun, Problems, problems_of, unwatched};
 use super::saved;
 use super::stale::{self, KnownRounds, StalePlaces};
 use crate::watch::{FreshReason, NotWatched, SteeredProgram, SteeredRun, Streams};
-use ravelin_findings::events::{Event, flags};
+use ravelin_findings::events::{RunEvent, flags};
 use ravelin_findings::notes;
 use ravelin_findings::steering::{SteeredEnd, doubts};
 use ravelin_verify::exploration::{Outcome, Task, shorten};
@@ -241,7 +241,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Makes the run again with as few preemptions as possible, and keeps the one or the other.
-    fn keep(&mut self, shared: &Shared, events: &[Event], problem: ProblemRun) {
+    fn keep(&mut self, shared: &Shared, events: &[RunEvent], problem: ProblemRun) {
         let wanted = problems_of(&problem.watched, true);
         let short = shorten(events);
         let mut kept = problem;
@@ -258,7 +258,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn look_for_stale(&mut self, shared: &Shared, events: &[Event]) {
+    fn look_for_stale(&mut self, shared: &Shared, events: &[RunEvent]) {
         let (found, mixed) = {
             let state = shared.lock();
             stale::find(events, &state.rounds, &state.places)
@@ -288,7 +288,7 @@ impl<'a> Worker<'a> {
     /// The run with the stale access, with what the runtime knows about it; `None` if it only makes a loop go round.
     fn show_stale(
         &self,
-        events: &[Event],
+        events: &[RunEvent],
         found: &ravelin_verify::judge::StaleAccess,
     ) -> Result<Option<ProblemRun>, NotWatched> {
         let script = shorten(&stale::until(events, found));
@@ -314,8 +314,9 @@ fn start(plan: &VerifyPlan, processor: Option<usize>, robustness: bool) -> Resul
 }
 
 /// The choices that lead to these events.
-fn script_of(events: &[Event]) -> Script {
-    let choice = |event: &Event| ravelin_verify::Choice { thread: event.thread, times_out: event.is(flags::TIMED_OUT) };
+fn script_of(events: &[RunEvent]) -> Script {
+    let choice =
+        |event: &RunEvent| ravelin_verify::Choice { thread: event.thread, times_out: event.is(flags::TIMED_OUT) };
     Script {
         choices: events.iter().filter(|event| !event.is(flags::ROUND)).map(choice).collect(),
         sleepers: Vec::new(),

@@ -8,9 +8,9 @@ use super::{
     FreshReason, NotWatched, ProgramFile, RunServer, ServedRun, WatchCommand, WatchedRun, interrupted, watch_in,
 };
 use ravelin_findings::arena;
-use ravelin_findings::events::{Act, Event, flags};
+use ravelin_findings::events::{Act, RunEvent, flags};
 use ravelin_findings::steering::{self, SteeredEnd};
-use ravelin_verify::{Run, Script};
+use ravelin_verify::{RecordedRun, Script};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -35,7 +35,7 @@ enum Maker {
 /// One run.
 pub struct SteeredRun {
     pub watched: WatchedRun,
-    pub run: Run,
+    pub run: RecordedRun,
     /// An or of [`steering::doubts`].
     pub doubts: u64,
 }
@@ -156,11 +156,11 @@ impl SteeringArea {
 
     /// What the run did.
     fn read(&self, watched: WatchedRun) -> SteeredRun {
-        let mut run = Run { end: SteeredEnd::of(self.get(steering::END)), ..Run::default() };
+        let mut run = RecordedRun { end: SteeredEnd::of(self.get(steering::END)), ..RecordedRun::default() };
         let count = (self.get(steering::EVENT_COUNT) as usize).min(steering::MOST_EVENTS);
         for index in 0..count {
-            let at = |offset: usize| self.get(steering::EVENTS + index * Event::WORDS + offset);
-            match Event::of(std::array::from_fn(at)) {
+            let at = |offset: usize| self.get(steering::EVENTS + index * RunEvent::WORDS + offset);
+            match RunEvent::of(std::array::from_fn(at)) {
                 Some(event) if event.is(flags::PENDING) => run.pending.push(event),
                 Some(event) => run.events.push(event),
                 None => break,

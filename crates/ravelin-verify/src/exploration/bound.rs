@@ -7,7 +7,7 @@
 use super::Exploration;
 use super::step::PlannedStep;
 use super::trace::Trace;
-use ravelin_findings::events::Event;
+use ravelin_findings::events::RunEvent;
 
 impl Exploration {
     /// Whether the first `depth` events of a run, and then `steps`, have no more preemptions than allowed.
@@ -20,7 +20,7 @@ impl Exploration {
 }
 
 /// Counts preemptions in a schedule of a run with these events.
-fn preemptions(schedule: &[PlannedStep], events: &[Event]) -> u32 {
+fn preemptions(schedule: &[PlannedStep], events: &[RunEvent]) -> u32 {
     let mut count = 0;
     for (at, pair) in schedule.windows(2).enumerate() {
         let thread = pair[0].thread;

@@ -3,14 +3,14 @@
 use super::halfway::{ends_round, halfway};
 use super::step::PlannedStep;
 use super::trace::Trace;
-use crate::Run;
+use crate::RecordedRun;
 use ravelin_findings::events::flags;
 use ravelin_findings::steering::SteeredEnd;
 
 pub enum Following {
     Yes,
     /// As far as this, which the trace is now: see [`halfway`](super::halfway).
-    Halfway(Run),
+    Halfway(RecordedRun),
     /// The step with this number could not happen.
     Impossible(usize),
     Diverged(usize),
@@ -18,7 +18,7 @@ pub enum Following {
 
 /// Whether a run did what was expected. Where it did so in another order, because a round of a waiting loop was begun
 /// too early, the trace is reordered.
-pub fn follow(expected: &[PlannedStep], trace: &mut Trace, run: &Run) -> Following {
+pub fn follow(expected: &[PlannedStep], trace: &mut Trace, run: &RecordedRun) -> Following {
     let differs = |at: &usize| *at >= trace.len() || !expected[*at].is(trace.event(*at));
     let Some(at) = (0..expected.len()).find(differs) else { return Following::Yes };
     let not_enabled = run.end == Some(SteeredEnd::NotEnabled) && trace.len() == at;
@@ -31,7 +31,7 @@ pub fn follow(expected: &[PlannedStep], trace: &mut Trace, run: &Run) -> Followi
     }
     if let Some(events) = trace.beginning_with(expected) {
         let pending = trace.events()[trace.len()..].to_vec();
-        trace.read(&Run { events, pending, ..*run });
+        trace.read(&RecordedRun { events, pending, ..*run });
         return Following::Yes;
     }
     match halfway(expected, run) {

@@ -10,19 +10,19 @@
 //! In the same way a thread that waits at the end of a run for `b` has read `a` at last: [`standing`].
 
 use super::step::PlannedStep;
-use crate::Run;
-use ravelin_findings::events::{Event, flags};
+use crate::RecordedRun;
+use ravelin_findings::events::{RunEvent, flags};
 
 /// The run in which threads that wait at its end stand before the last read of their last round; `None` if all rounds at
 /// its end are single reads.
-pub fn standing(run: &Run) -> Option<Run> {
+pub fn standing(run: &RecordedRun) -> Option<RecordedRun> {
     if run.end.is_some() || run.ended_early {
         return None;
     }
     let mut read = Vec::new();
     let mut pending = run.pending.clone();
     for waits in &mut pending {
-        let mut mine: Vec<(usize, &Event)> = Vec::new();
+        let mut mine: Vec<(usize, &RunEvent)> = Vec::new();
         for (at, event) in run.events.iter().enumerate().rev().filter(|(_, event)| event.thread == waits.thread) {
             if !event.is(flags::ROUND) {
                 break;
@@ -32,10 +32,10 @@ pub fn standing(run: &Run) -> Option<Run> {
                 break;
             }
         }
-        let current = |&(at, event): &(usize, &Event)| {
+        let current = |&(at, event): &(usize, &RunEvent)| {
             // A write of the same value is none for the loop.
-            let writes = |other: &&Event| !other.is(flags::ROUND) && other.operation.conflicts(&event.operation);
-            let keeps = |other: &Event| {
+            let writes = |other: &&RunEvent| !other.is(flags::ROUND) && other.operation.conflicts(&event.operation);
+            let keeps = |other: &RunEvent| {
                 (other.operation.address, other.operation.size, other.written)
                     == (event.operation.address, event.operation.size, event.read)
             };
@@ -46,20 +46,22 @@ pub fn standing(run: &Run) -> Option<Run> {
             && (first.pc, first.state) == (waits.pc, waits.state)
             && mine.iter().all(current)
         {
-            read.extend(before.iter().rev().map(|(_, event)| Event { flags: event.flags & !flags::ROUND, ..**event }));
-            *waits = Event { flags: (last.flags & !flags::ROUND) | flags::PENDING, ..**last };
+            read.extend(
+                before.iter().rev().map(|(_, event)| RunEvent { flags: event.flags & !flags::ROUND, ..**event }),
+            );
+            *waits = RunEvent { flags: (last.flags & !flags::ROUND) | flags::PENDING, ..**last };
         }
     }
     if read.is_empty() {
         return None;
     }
     let events = run.events.iter().filter(|event| !event.is(flags::ROUND)).copied().chain(read).collect();
-    Some(Run { events, pending, ..*run })
+    Some(RecordedRun { events, pending, ..*run })
 }
 
 /// The run that stops in the middle of rounds that the script began; `None` if a step of the script ended a round, or
 /// something else happened.
-pub fn halfway(expected: &[PlannedStep], run: &Run) -> Option<Run> {
+pub fn halfway(expected: &[PlannedStep], run: &RecordedRun) -> Option<RecordedRun> {
     let (script, rest) = run.events.split_at_checked(expected.len())?;
     if !script.iter().zip(expected).all(|(event, step)| step.is(event)) {
         return None;
@@ -71,11 +73,11 @@ pub fn halfway(expected: &[PlannedStep], run: &Run) -> Option<Run> {
         }
         stopped.push(event.thread);
     }
-    let mut events: Vec<Event> =
-        script.iter().map(|&event| Event { flags: event.flags & !flags::ROUND, ..event }).collect();
-    let mut left_out: Vec<Event> = Vec::new();
+    let mut events: Vec<RunEvent> =
+        script.iter().map(|&event| RunEvent { flags: event.flags & !flags::ROUND, ..event }).collect();
+    let mut left_out: Vec<RunEvent> = Vec::new();
     for event in rest {
-        let after = |other: &Event| {
+        let after = |other: &RunEvent| {
             other.thread == event.thread
                 || (!other.is(flags::ROUND) && other.operation.conflicts(&event.operation))
                 || other.operation.enables(&event.operation, event.thread)
@@ -87,23 +89,23 @@ pub fn halfway(expected: &[PlannedStep], run: &Run) -> Option<Run> {
         }
     }
     // The first event of each thread that is left out is what it would do next.
-    let mut pending: Vec<Event> = Vec::new();
+    let mut pending: Vec<RunEvent> = Vec::new();
     for event in left_out.iter().chain(&run.pending) {
         if !pending.iter().any(|other| other.thread == event.thread) {
             let flags = (event.flags | flags::PENDING) & !flags::ROUND;
-            pending.push(Event { flags, ..*event });
+            pending.push(RunEvent { flags, ..*event });
         }
     }
-    Some(Run { events, pending, end: None, ended_early: false })
+    Some(RecordedRun { events, pending, end: None, ended_early: false })
 }
 
 /// Whether an event is the last one of a round.
-pub fn ends_round(events: &[Event], at: usize) -> bool {
+pub fn ends_round(events: &[RunEvent], at: usize) -> bool {
     let event = &events[at];
     if !event.is(flags::ROUND) {
         return false;
     }
-    let mine = |other: &&Event| other.thread == event.thread;
+    let mine = |other: &&RunEvent| other.thread == event.thread;
     let before = events[..at].iter().rev().filter(mine);
     let first = before.take_while(|other| other.is(flags::ROUND)).last().unwrap_or(event);
     let next = events[at + 1..].iter().find(mine);

@@ -39,7 +39,7 @@ mod waiting;
 
 pub use shorten::{changes, shorten};
 
-use crate::{Run, Script};
+use crate::{RecordedRun, Script};
 use following::{Following, follow};
 use insertion::Path;
 use races::Races;
@@ -170,7 +170,7 @@ impl Exploration {
     }
 
     /// Takes what the run of a task did.
-    pub fn done(&mut self, task: &Task, run: &Run) -> Outcome {
+    pub fn done(&mut self, task: &Task, run: &RecordedRun) -> Outcome {
         if !self.tree.in_flight.contains_key(&task.id) {
             return Outcome::Unknown;
         }
@@ -209,7 +209,7 @@ impl Exploration {
         ExplorationProgress { nodes: self.tree.len(), estimated_runs: below.max(runs as f64), ..self.statistics }
     }
 
-    fn take(&mut self, task: u64, trace: &mut Trace, run: &Run) -> Outcome {
+    fn take(&mut self, task: u64, trace: &mut Trace, run: &RecordedRun) -> Outcome {
         if self.tree.in_flight.get(&task) == Some(&NO_NODE) {
             self.tree.in_flight.remove(&task);
             self.first = First::Done;
@@ -354,7 +354,7 @@ impl Exploration {
 
     /// Removes a branch whose run was impossible, and tries something else in its place. `at`: the number of the step of
     /// its plan that did not happen.
-    fn give_up(&mut self, node: NodeId, branch: usize, at: usize, run: &Run) {
+    fn give_up(&mut self, node: NodeId, branch: usize, at: usize, run: &RecordedRun) {
         let mut path = self.tree.path(node, branch);
         let step = self.tree.node(node).branches[branch].step;
         let nothing = BranchState::Done([step].into());

@@ -18,7 +18,7 @@
 use super::step::PlannedStep;
 use super::trace::Trace;
 use super::waiting::{Fate, Reading, Waiting, reading};
-use ravelin_findings::events::{Act, Event, RangeEffect, flags};
+use ravelin_findings::events::{Act, RangeEffect, RunEvent, flags};
 use std::ops::Range;
 
 /// One way to let an event happen earlier.
@@ -263,8 +263,8 @@ fn sections_to_exclude(trace: &Trace, window: &[usize], first: usize, later: usi
 }
 
 /// The value that `reader` would read just before `write`, if that can be told from the run.
-fn value_before(trace: &Trace, write: usize, reader: &Event) -> Option<u64> {
-    let same = |event: &Event| {
+fn value_before(trace: &Trace, write: usize, reader: &RunEvent) -> Option<u64> {
+    let same = |event: &RunEvent| {
         (event.operation.address, event.operation.size) == (reader.operation.address, reader.operation.size)
     };
     let writer = trace.event(write);
@@ -283,7 +283,7 @@ fn value_before(trace: &Trace, write: usize, reader: &Event) -> Option<u64> {
 }
 
 /// What a load or compare-exchange does when it reads `value`. `done`: it has happened with another value.
-fn predict(event: &Event, value: Option<u64>, done: bool) -> PlannedStep {
+fn predict(event: &RunEvent, value: Option<u64>, done: bool) -> PlannedStep {
     let step = PlannedStep::of(event);
     if !event.is(flags::COMPARES) {
         return step;
@@ -301,7 +301,7 @@ fn predict(event: &Event, value: Option<u64>, done: bool) -> PlannedStep {
 }
 
 /// The step of an event at another place.
-pub fn guess(event: &Event) -> PlannedStep {
+pub fn guess(event: &RunEvent) -> PlannedStep {
     let step = PlannedStep::of(event);
     let act = match event.operation.act {
         Act::Load | Act::Update if event.is(flags::COMPARES) => Act::Update,

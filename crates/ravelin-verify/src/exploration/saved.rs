@@ -8,7 +8,7 @@ use super::tree::{Branch, BranchState, NO_NODE, Node, NodeId, Plan, Tree};
 use super::waiting::Reading;
 use super::{Exploration, First, Options, Reduction};
 use ravelin_findings::RecordedOrder;
-use ravelin_findings::events::{Act, Operation};
+use ravelin_findings::events::{Act, RunOperation};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"RAVEXPL\x01");
 
@@ -89,7 +89,7 @@ impl Exploration {
 }
 
 fn step(words: &mut Vec<u64>, step: &PlannedStep) {
-    let Operation { act, order, address, size } = step.operation;
+    let RunOperation { act, order, address, size } = step.operation;
     let flags = u64::from(step.times_out) | u64::from(step.exact) << 1 | u64::from(step.ends) << 2;
     words.push(u64::from(step.thread) | flags << 32 | (act as u64) << 40 | (order as u64) << 48);
     words.extend([address, u64::from(size)]);
@@ -146,7 +146,7 @@ impl Reader<'_> {
         let word = self.word()?;
         let act = *Act::ALL.get((word >> 40 & 0xff) as usize)?;
         let order = RecordedOrder::of(word >> 48)?;
-        let operation = Operation { act, order, address: self.word()?, size: u32::try_from(self.word()?).ok()? };
+        let operation = RunOperation { act, order, address: self.word()?, size: u32::try_from(self.word()?).ok()? };
         let [times_out, exact, ends] = [32, 33, 34].map(|bit| word >> bit & 1 == 1);
         (word >> 35 & 0x1f == 0).then_some(PlannedStep { thread: word as u32, times_out, exact, ends, operation })
     }

@@ -5,16 +5,16 @@
 //! of the most advanced beginnings are kept.
 
 use super::trace::Trace;
-use crate::{Choice, Run, Script};
-use ravelin_findings::events::Event;
+use crate::{Choice, RecordedRun, Script};
+use ravelin_findings::events::RunEvent;
 
 /// How many beginnings are kept.
 const KEPT: usize = 32;
 
 /// A script that leads to the same trace as these events of a run, with as few changes of threads as were found.
-pub fn shorten(events: &[Event]) -> Script {
+pub fn shorten(events: &[RunEvent]) -> Script {
     let mut trace = Trace::default();
-    trace.read(&Run { events: events.to_vec(), ..Run::default() });
+    trace.read(&RecordedRun { events: events.to_vec(), ..RecordedRun::default() });
     let threads = trace.threads();
     // All turns, each with the one before: thread and how many events it makes.
     let mut turns: Vec<(usize, usize, usize)> = Vec::new();

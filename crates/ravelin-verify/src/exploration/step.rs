@@ -5,7 +5,7 @@
 //! such a step may not be [exact](PlannedStep::exact), and then its operation is the one with more conflicts.
 
 use crate::Choice;
-use ravelin_findings::events::{Act, Event, Operation, flags};
+use ravelin_findings::events::{Act, RunEvent, RunOperation, flags};
 
 /// One choice and its operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +17,12 @@ pub struct PlannedStep {
     pub exact: bool,
     /// The process ended with it. It stays asleep, so that others continue without it; but it covers nothing.
     pub ends: bool,
-    pub operation: Operation,
+    pub operation: RunOperation,
 }
 
 impl PlannedStep {
     /// The step that a run made.
-    pub fn of(event: &Event) -> PlannedStep {
+    pub fn of(event: &RunEvent) -> PlannedStep {
         let times_out = event.is(flags::TIMED_OUT);
         PlannedStep { thread: event.thread, times_out, exact: true, ends: false, operation: event.operation }
     }
@@ -37,7 +37,7 @@ impl PlannedStep {
     }
 
     /// Whether `event` is this step, as far as that is certain.
-    pub fn is(&self, event: &Event) -> bool {
+    pub fn is(&self, event: &RunEvent) -> bool {
         let (mine, done) = (&self.operation, &event.operation);
         // Threads are numbered in the order of their starts, so the number can differ after a reversal.
         let place = mine.act == Act::Start || (mine.address == done.address && mine.size == done.size);

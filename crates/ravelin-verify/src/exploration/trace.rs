@@ -9,8 +9,8 @@
 //! Candidates are the last write and what came after it, unless ranges of different sizes overlap.
 
 use super::step::PlannedStep;
-use crate::Run;
-use ravelin_findings::events::{Act, Event, RangeEffect, flags};
+use crate::RecordedRun;
+use ravelin_findings::events::{Act, RangeEffect, RunEvent, flags};
 use rustc_hash::FxHashMap;
 
 const NONE: u32 = u32::MAX;
@@ -19,7 +19,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Default)]
 pub struct Trace {
     /// The events, then those that are pending.
-    events: Vec<Event>,
+    events: Vec<RunEvent>,
     /// How many have happened.
     len: usize,
     /// The last one ended the process while threads could still run.
@@ -65,12 +65,12 @@ struct Thread {
 
 impl Trace {
     /// Takes a run.
-    pub fn read(&mut self, run: &Run) {
+    pub fn read(&mut self, run: &RecordedRun) {
         self.events.clear();
         self.events.extend(run.events.iter().filter(|event| !event.is(flags::ROUND)));
         self.len = self.events.len();
         self.events.extend(&run.pending);
-        let exits = |last: &Event| last.operation.act == Act::Exit;
+        let exits = |last: &RunEvent| last.operation.act == Act::Exit;
         self.ended_early = run.end.is_none() && (run.ended_early || self.events[..self.len].last().is_some_and(exits));
         self.number_objects();
         self.compute_clocks();
@@ -82,12 +82,12 @@ impl Trace {
     }
 
     /// An event, or beyond the [length](Trace::len) one that is pending.
-    pub fn event(&self, at: usize) -> &Event {
+    pub fn event(&self, at: usize) -> &RunEvent {
         &self.events[at]
     }
 
     /// All events, then those that are pending.
-    pub fn events(&self) -> &[Event] {
+    pub fn events(&self) -> &[RunEvent] {
         &self.events
     }
 
@@ -148,7 +148,7 @@ impl Trace {
     }
 
     /// The events in an equivalent order that begins with these steps, if there is one.
-    pub fn beginning_with(&self, steps: &[PlannedStep]) -> Option<Vec<Event>> {
+    pub fn beginning_with(&self, steps: &[PlannedStep]) -> Option<Vec<RunEvent>> {
         let mut made = vec![0; self.width];
         let mut chosen = vec![false; self.len];
         let mut events = Vec::with_capacity(self.len);

@@ -8,14 +8,14 @@ use super::races::guess;
 use super::step::PlannedStep;
 use super::tree::Plan;
 use super::{Exploration, Reduction};
-use ravelin_findings::events::{Act, Event, flags};
+use ravelin_findings::events::{Act, RunEvent, flags};
 use rustc_hash::FxHashMap;
 
 impl Exploration {
     /// Adds a branch for each thread that may be able to run, at each new node.
     pub(super) fn try_all_threads(&mut self, path: &mut Path<'_>) {
         let trace = path.trace;
-        let mut next: FxHashMap<u32, Event> = FxHashMap::default();
+        let mut next: FxHashMap<u32, RunEvent> = FxHashMap::default();
         for event in &trace.events()[trace.len()..] {
             next.insert(event.thread, *event);
         }
@@ -57,9 +57,9 @@ impl Exploration {
 }
 
 /// Whether an event can happen after a beginning of the run: certainly, perhaps, or `None`.
-fn can_happen(event: &Event, beginning: &[Event], events: &[Event]) -> Option<bool> {
+fn can_happen(event: &RunEvent, beginning: &[RunEvent], events: &[RunEvent]) -> Option<bool> {
     let starts =
-        |other: &Event| other.operation.act == Act::Start && other.operation.address == u64::from(event.thread);
+        |other: &RunEvent| other.operation.act == Act::Start && other.operation.address == u64::from(event.thread);
     if events.iter().any(starts) && !beginning.iter().any(starts) {
         return None;
     }

@@ -3,8 +3,8 @@
 //! A loop is recognised by the place and the thread's state at its first access. Everything here was seen in a run; a
 //! thread in the same state at the same place that reads the same values does the same again.
 
-use crate::Run;
-use ravelin_findings::events::{Act, Event, flags};
+use crate::RecordedRun;
+use ravelin_findings::events::{Act, RunEvent, flags};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The most values that are remembered. What is not remembered is tried again, which costs runs and nothing else.
@@ -40,8 +40,8 @@ pub struct Waiting {
 
 impl Waiting {
     /// Takes what a run shows.
-    pub fn learn(&mut self, run: &Run) {
-        let reads = |event: &&Event| event.state != 0 && matches!(event.operation.act, Act::Load | Act::Update);
+    pub fn learn(&mut self, run: &RecordedRun) {
+        let reads = |event: &&RunEvent| event.state != 0 && matches!(event.operation.act, Act::Load | Act::Update);
         for event in run.events.iter().filter(reads) {
             let reading = reading(event, event.read);
             if event.is(flags::ROUND) {
@@ -76,7 +76,7 @@ impl Waiting {
     }
 
     /// What a thread does that reads `value` where it made `event`, or would have.
-    pub fn fate(&self, event: &Event, value: Option<u64>) -> Fate {
+    pub fn fate(&self, event: &RunEvent, value: Option<u64>) -> Fate {
         if event.state == 0 {
             return Fate::Passes;
         }
@@ -110,6 +110,6 @@ impl Waiting {
 }
 
 /// The read of an event, if it reads `value`.
-pub fn reading(event: &Event, value: u64) -> Reading {
+pub fn reading(event: &RunEvent, value: u64) -> Reading {
     Reading { pc: event.pc, state: event.state, address: event.operation.address, value }
 }

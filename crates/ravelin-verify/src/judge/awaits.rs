@@ -4,7 +4,7 @@
 //! with which the loop goes round. An access that could read such a value from an older write could only wait longer,
 //! and that is no different run. Rounds with several accesses are left alone: which of their values matters is not known.
 
-use ravelin_findings::events::Event;
+use ravelin_findings::events::RunEvent;
 use rustc_hash::FxHashMap;
 
 /// The rounds that threads are in, and what is known from rounds about initial values.
@@ -18,7 +18,7 @@ pub(super) struct Rounds {
 
 impl Rounds {
     /// An event that is a part of a round.
-    pub fn note(&mut self, index: usize, event: &Event) {
+    pub fn note(&mut self, index: usize, event: &RunEvent) {
         self.current.entry(event.thread).or_default().push(index);
     }
 
@@ -35,14 +35,14 @@ impl Rounds {
     }
 
     /// Remembers that a range that was not written yet holds this value.
-    pub fn read_initial(&mut self, event: &Event) {
+    pub fn read_initial(&mut self, event: &RunEvent) {
         self.initial.entry((event.operation.address, event.operation.size)).or_insert(event.read);
     }
 
     /// Whether a round with this value led directly back to the event.
-    pub fn goes_round(&self, events: &[Event], event: &Event, value: u64) -> bool {
+    pub fn goes_round(&self, events: &[RunEvent], event: &RunEvent, value: u64) -> bool {
         let Some(rounds) = self.current.get(&event.thread) else { return false };
-        let comes_back = |next: &Event| {
+        let comes_back = |next: &RunEvent| {
             next.pc == event.pc && next.state == event.state && next.operation.address == event.operation.address
         };
         event.state != 0

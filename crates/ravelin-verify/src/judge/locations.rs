@@ -5,7 +5,7 @@
 //! Accesses that are not checked (`flags::UNCHECKED`) belong to the location that has their address, whatever its size.
 //! Nothing is judged there, because not all of its writes and values are known.
 
-use ravelin_findings::events::{Act, Event, flags};
+use ravelin_findings::events::{Act, RunEvent, flags};
 use rustc_hash::FxHashMap;
 
 pub(super) struct Locations {
@@ -20,10 +20,10 @@ pub(super) struct Locations {
 const NONE: u32 = u32::MAX;
 
 impl Locations {
-    pub fn of(events: &[Event]) -> Locations {
+    pub fn of(events: &[RunEvent]) -> Locations {
         let mut numbers: FxHashMap<(u64, u32), u32> = FxHashMap::default();
         let mut ranges: Vec<(u64, u32)> = Vec::new();
-        let number = |event: &Event| {
+        let number = |event: &RunEvent| {
             if !is_access(event) || event.is(flags::UNCHECKED) {
                 return NONE;
             }
@@ -50,8 +50,8 @@ impl Locations {
     }
 
     /// Finds the locations of accesses that are not checked, by their addresses.
-    fn place_unchecked(&mut self, events: &[Event]) {
-        let is_unchecked = |event: &Event| is_access(event) && event.is(flags::UNCHECKED);
+    fn place_unchecked(&mut self, events: &[RunEvent]) {
+        let is_unchecked = |event: &RunEvent| is_access(event) && event.is(flags::UNCHECKED);
         let mut places: FxHashMap<u64, u32> = FxHashMap::default();
         for index in (0..events.len()).filter(|&index| is_unchecked(&events[index])) {
             let address = events[index].operation.address;
@@ -59,7 +59,7 @@ impl Locations {
                 self.of[index] = place;
                 continue;
             }
-            let contains = |event: &Event| {
+            let contains = |event: &RunEvent| {
                 let first = event.operation.address;
                 let end = first.saturating_add(u64::from(event.operation.size));
                 is_access(event) && !is_unchecked(event) && (first..end).contains(&address)
@@ -102,7 +102,7 @@ impl Locations {
     }
 }
 
-fn is_access(event: &Event) -> bool {
+fn is_access(event: &RunEvent) -> bool {
     matches!(event.operation.act, Act::Load | Act::Store | Act::Update)
 }
 

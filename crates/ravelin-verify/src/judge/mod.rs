@@ -26,13 +26,13 @@ use awaits::Rounds;
 use locations::Locations;
 use psc::SeqCstOrder;
 use ravelin_findings::RecordedOrder;
-use ravelin_findings::events::{Act, Event, flags};
+use ravelin_findings::events::{Act, RunEvent, flags};
 use views::Views;
 
 /// What the runs have in common with each other, as far as the caller knows it.
 pub trait Knowledge {
     /// Whether the event is a part of a loop that would only go round if it read this value.
-    fn goes_round(&self, event: &Event, value: u64) -> bool;
+    fn goes_round(&self, event: &RunEvent, value: u64) -> bool;
 
     /// What a location held before its first write, if that is known. What the events of the run read is known anyway.
     fn initial(&self, _address: u64, _size: u32) -> Option<u64> {
@@ -40,8 +40,8 @@ pub trait Knowledge {
     }
 }
 
-impl<F: Fn(&Event, u64) -> bool> Knowledge for F {
-    fn goes_round(&self, event: &Event, value: u64) -> bool {
+impl<F: Fn(&RunEvent, u64) -> bool> Knowledge for F {
+    fn goes_round(&self, event: &RunEvent, value: u64) -> bool {
         self(event, value)
     }
 }
@@ -87,7 +87,7 @@ pub enum StaleKind {
 /// blocked compare-exchange is one that failed. Those with `flags::ROUND` are no events. They show
 /// which values only make a loop go round, and to read such a value is not an access. Those with `flags::UNCHECKED` order
 /// others by happens-before only, and nothing is judged at their locations.
-pub fn judge(events: &[Event], known: &impl Knowledge) -> Judgement {
+pub fn judge(events: &[RunEvent], known: &impl Knowledge) -> Judgement {
     let locations = Locations::of(events);
     let mut judgement = Judgement { stale: Vec::new(), mixed_sizes: locations.mixed_sizes() };
     let mut views = Views::new(events, &locations);
@@ -118,7 +118,7 @@ pub fn judge(events: &[Event], known: &impl Knowledge) -> Judgement {
 
 /// An access that may be stale.
 struct Candidate<'a, K> {
-    events: &'a [Event],
+    events: &'a [RunEvent],
     known: &'a K,
     index: usize,
     location: usize,
@@ -161,7 +161,7 @@ impl<K: Knowledge> Candidate<'_, K> {
     }
 
     /// What the event does if it reads this value; `None` if that is not an access.
-    fn outcome(&self, event: &Event, value: Option<u64>) -> Option<Outcome> {
+    fn outcome(&self, event: &RunEvent, value: Option<u64>) -> Option<Outcome> {
         let order = event.operation.order;
         let goes_round = |value| match event.awaited() {
             Some(awaited) => value != awaited,

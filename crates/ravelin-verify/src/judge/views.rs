@@ -12,7 +12,7 @@
 
 use super::locations::Locations;
 use ravelin_findings::RecordedOrder;
-use ravelin_findings::events::{Act, Event, Operation, flags};
+use ravelin_findings::events::{Act, RunEvent, RunOperation, flags};
 use rustc_hash::FxHashMap;
 
 /// The location of a node that is not an access.
@@ -97,8 +97,8 @@ impl Node {
 }
 
 impl Views {
-    pub fn new(events: &[Event], locations: &Locations) -> Views {
-        let started = |event: &Event| match event.operation.act {
+    pub fn new(events: &[RunEvent], locations: &Locations) -> Views {
+        let started = |event: &RunEvent| match event.operation.act {
             Act::Start => event.operation.address as u32 & 0xffff,
             _ => 0,
         };
@@ -231,8 +231,8 @@ impl Views {
     }
 
     /// Follows an event.
-    pub fn step(&mut self, index: usize, event: &Event, locations: &Locations) {
-        let Operation { act, order, address, .. } = event.operation;
+    pub fn step(&mut self, index: usize, event: &RunEvent, locations: &Locations) {
+        let RunOperation { act, order, address, .. } = event.operation;
         if act == Act::Local && order == RecordedOrder::Plain {
             return;
         }
