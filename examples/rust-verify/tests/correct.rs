@@ -159,17 +159,6 @@ fn channel() {
 }
 
 #[test]
-fn bounded_channel() {
-    let (send, receive) = mpsc::sync_channel(1);
-    let thread = thread::spawn(move || {
-        send.send(1).unwrap();
-        send.send(2).unwrap();
-    });
-    assert_eq!((receive.recv(), receive.recv()), (Ok(1), Ok(2)));
-    thread.join().unwrap();
-}
-
-#[test]
 fn park() {
     let ready = Arc::new(AtomicBool::new(false));
     let other = ready.clone();

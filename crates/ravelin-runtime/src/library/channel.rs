@@ -23,7 +23,7 @@ pub enum ChannelAct {
 
 /// The operation of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct RunOperation {
+struct ChannelOperation {
     /// What it does, as long as it begins.
     beginning: Option<ChannelAct>,
     /// Where its first access was.
@@ -43,13 +43,13 @@ const LINE: usize = 128;
 /// More bytes than a channel has, and fewer than there are to the next one.
 const LENGTH: usize = 4 * LINE;
 
-static OPERATIONS: Spin<Vec<RunOperation>> = Spin::new(Vec::new());
+static OPERATIONS: Spin<Vec<ChannelOperation>> = Spin::new(Vec::new());
 
-fn with<R>(me: usize, work: impl FnOnce(&mut RunOperation) -> R) -> R {
+fn with<R>(me: usize, work: impl FnOnce(&mut ChannelOperation) -> R) -> R {
     let _inside = this_thread::enter_unwatched();
     let mut all = OPERATIONS.lock();
     if all.len() <= me {
-        all.resize(me + 1, RunOperation::default());
+        all.resize(me + 1, ChannelOperation::default());
     }
     work(&mut all[me])
 }
@@ -107,7 +107,7 @@ pub fn wakes(me: usize, word: usize) -> bool {
     with(me, |operation| operation.wakes == word)
 }
 
-impl RunOperation {
+impl ChannelOperation {
     /// Whether an operation begins with this access.
     fn begins(&mut self, act: ChannelAct, next: NextAccess) -> bool {
         let NextAccess { address, act: access, .. } = next;
@@ -117,7 +117,7 @@ impl RunOperation {
             return false;
         }
         let channel = if act == ChannelAct::Receive { address } else { address.wrapping_sub(LINE) };
-        *self = RunOperation { beginning: Some(act), first: address, channel, ..RunOperation::default() };
+        *self = ChannelOperation { beginning: Some(act), first: address, channel, ..ChannelOperation::default() };
         true
     }
 }
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn an_operation_is_one_step() {
-        let mut operation = RunOperation::default();
+        let mut operation = ChannelOperation::default();
         let update = NextAccess { act: NextAct::CompareExchange(0), ..load(CHANNEL) };
         assert!(operation.begins(ChannelAct::Receive, load(CHANNEL)));
         assert!(!operation.begins(ChannelAct::Receive, load(CHANNEL + 8)));
