@@ -5,11 +5,11 @@ use super::problem::Problems;
 use super::saved;
 use super::worker::{Shared, VerifyState, Worker};
 use crate::report::{Gathered, Report, Run, Wanted, gather};
-use crate::watch::{NotWatched, SteeredProgram, Streams, WatchCommand, interrupted, kill_runs};
+use crate::watch::{NotWatched, SteeredProgram, SteeredRun, Streams, WatchCommand, interrupted, kill_runs};
 use ravelin_answer::sanitizer::Verification;
 use ravelin_findings::steering::doubts;
-use ravelin_verify::Exploration;
 use ravelin_verify::exploration::{ExplorationProgress, Options};
+use ravelin_verify::{Exploration, Script};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex};
@@ -139,11 +139,30 @@ impl VerifyPlan {
     }
 
     /// One run whose output is shown; errors in the command are found here. `None` if it did not end in time.
-    fn first_run(&self, start: Instant) -> Result<Option<crate::watch::SteeredRun>, NotWatched> {
+    fn first_run(&self, start: Instant) -> Result<Option<SteeredRun>, NotWatched> {
         let mut watch = self.watch.clone();
         watch.streams = Streams { input: Some(PathBuf::from("/dev/null")), silent: self.silent };
         let mut program = SteeredProgram::start(watch, true, self.unroll)?;
-        Ok(program.run(&Default::default(), None)?.filter(|_| !self.is_over(start)))
+        Ok(self.run(&mut program, &Script::default(), start)?.filter(|_| !self.is_over(start)))
+    }
+
+    /// Makes a run, and again if it was killed: from outside that does not happen again and again.
+    pub(super) fn run(
+        &self,
+        program: &mut SteeredProgram,
+        script: &Script,
+        start: Instant,
+    ) -> Result<Option<SteeredRun>, NotWatched> {
+        const REPETITIONS: u32 = 4;
+        let mut run = program.run(script, None)?;
+        for _ in 0..REPETITIONS {
+            let killed = run.as_ref().is_some_and(|run| run.watched.signal == Some(libc::SIGKILL));
+            if !killed || self.is_over(start) {
+                break;
+            }
+            run = program.run(script, None)?;
+        }
+        Ok(run)
     }
 
     /// The answer if not even one run ended in time.
@@ -277,7 +296,7 @@ impl<'a> Shared<'a> {
         Ok(Shared::with(plan, start, listeners, Mutex::new(state)))
     }
 
-    fn take_first(&mut self, first: &crate::watch::SteeredRun) {
+    fn take_first(&mut self, first: &SteeredRun) {
         if let Ok(mut state) = self.state.lock() {
             state.take_single(first);
         }

@@ -178,12 +178,7 @@ impl<'a> Worker<'a> {
     /// Makes runs until there is nothing left, or a limit is met.
     pub fn work(&mut self, shared: &Shared) {
         while let Some(task) = shared.claim() {
-            let mut run = self.program.run(&task.script, None);
-            if matches!(&run, Ok(Some(run)) if was_killed(run)) && !self.plan.is_over(shared.start) {
-                // By itself, or from outside, which does not happen again.
-                run = self.program.run(&task.script, None);
-            }
-            match run {
+            match self.plan.run(&mut self.program, &task.script, shared.start) {
                 // It may have been killed because the time is over.
                 Ok(Some(_)) if self.plan.is_over(shared.start) => {}
                 Ok(Some(run)) => self.take(shared, &task, run),
@@ -325,11 +320,6 @@ fn script_of(events: &[RunEvent]) -> Script {
 
 fn is_only_failed(watched: &crate::watch::WatchedRun) -> bool {
     watched.processes.iter().all(|process| process.stuck.is_none() && process.crash.is_none())
-}
-
-/// Whether it was killed by a signal that no handler sees.
-fn was_killed(run: &SteeredRun) -> bool {
-    run.watched.signal == Some(libc::SIGKILL)
 }
 
 /// What the report of a run says about other runs.
