@@ -241,6 +241,11 @@ impl RunEvent {
         RecordedOrder::of(number).filter(|order| *order != RecordedOrder::Plain)
     }
 
+    /// The same with another [`flags::other_order`].
+    pub fn with_other_order(self, order: RecordedOrder) -> RunEvent {
+        RunEvent { flags: self.flags & !(7 << flags::OTHER_ORDER) | flags::other_order(order), ..self }
+    }
+
     /// The value with which the loop that it is part of ends, if the program says that.
     pub fn awaited(&self) -> Option<u64> {
         let found = self.is(flags::COMPARES) && self.operation.act == Act::Update;

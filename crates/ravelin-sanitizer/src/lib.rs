@@ -7,6 +7,7 @@
 //! `ravelin-clocks` do that).
 
 pub mod compiler;
+pub mod patch;
 pub mod repair;
 mod replay;
 pub mod report;

@@ -7,6 +7,7 @@ use crate::report::{Finding, Report, Suggestion};
 use crate::symbols::Symbols;
 use ravelin_answer::sanitizer::{AccessOrder, ProblemGroup};
 use ravelin_findings::{AccessKind, Findings, RecordedOrder};
+pub use ravelin_verify::OrderChange;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -18,29 +19,6 @@ pub struct Fix {
     /// `FILE:LINE`, as reports show it.
     pub place: String,
     pub repair: OrderChange,
-}
-
-/// The change at a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum OrderChange {
-    Acquire,
-    Release,
-    AcqRel,
-    SeqCst,
-    /// A seq_cst fence just before it.
-    Fence,
-}
-
-impl OrderChange {
-    fn name(self) -> &'static str {
-        match self {
-            OrderChange::Acquire => "acquire",
-            OrderChange::Release => "release",
-            OrderChange::AcqRel => "acq_rel",
-            OrderChange::SeqCst => "seq_cst",
-            OrderChange::Fence => "fence",
-        }
-    }
 }
 
 impl fmt::Display for Fix {
@@ -62,9 +40,7 @@ impl FromStr for Fix {
     fn from_str(text: &str) -> Result<Fix, NoFix> {
         let wrong = || NoFix(text.to_owned());
         let (place, what) = text.rsplit_once(':').filter(|(place, _)| !place.is_empty()).ok_or_else(wrong)?;
-        let all =
-            [OrderChange::Acquire, OrderChange::Release, OrderChange::AcqRel, OrderChange::SeqCst, OrderChange::Fence];
-        let repair = all.into_iter().find(|repair| repair.name() == what).ok_or_else(wrong)?;
+        let repair = OrderChange::ALL.into_iter().find(|repair| repair.name() == what).ok_or_else(wrong)?;
         Ok(Fix { place: place.to_owned(), repair })
     }
 }

@@ -100,6 +100,9 @@ impl<'a> Trial<'a> {
             fences,
             strengthened: fixes.len() - fences,
             weaker_than_seq_cst: weaker_than_seq_cst(&self.sites),
+            verification: None,
+            diff: None,
+            by_hand: Vec::new(),
         }
     }
 }

@@ -7,9 +7,11 @@
 //!
 //! This crate starts no program. It knows no process, no address space and no memory model of a machine.
 
+mod changes;
 pub mod exploration;
 pub mod judge;
 mod run;
 
+pub use changes::{ChangedRun, Changes, OrderChange};
 pub use exploration::Exploration;
 pub use run::{Choice, NoScript, RecordedRun, Script};

@@ -75,7 +75,7 @@ pub use convert::{TargetLanguage, convert};
 pub use cover::{Cover, Net, cover};
 pub use error::Error;
 pub use expect::{Command, ComparisonOptions, ComparisonSummary, Comparisons, ExpectationTable, FileComparison};
-pub use fence::{Fence, fence, read_cost, read_placement};
+pub use fence::{Fence, fence, read_cost, read_placement, unified_diff};
 pub use macros::__assert_robust;
 pub use program::{ParseError, Program, ReadOptions, diagnostics};
 pub use ravelin_analysis::fences::{CostBy, Placement, Sets};

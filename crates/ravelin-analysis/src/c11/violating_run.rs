@@ -26,6 +26,7 @@ use ravelin_semantics::rc20::{
     Graph, GraphEvent, GrowingGraph, Label, NoSuchStep, OrderReading, atomics_sc_consistent, races, rc20_consistent,
 };
 use std::collections::HashSet;
+use std::convert::Infallible;
 
 /// A program and what can be changed.
 #[derive(Clone, Copy)]
@@ -148,23 +149,6 @@ impl ChangeableProgram<'_> {
     /// Clauses that hold for every set of offers that serves the purpose and that a set which leaves the sighting does not
     /// satisfy. They have no offer in common. An empty one says that there is no such set.
     pub fn clauses(&self, sighting: &ViolatingRun, taken: &[usize]) -> Vec<Vec<usize>> {
-        let mut clauses: Vec<Vec<usize>> = Vec::new();
-        let mut base = taken.to_vec();
-        while clauses.is_empty() || self.leave(sighting, &base) {
-            let clause = self.clause(sighting, &base);
-            let is_last = clause.is_empty();
-            base.extend(&clause);
-            clauses.push(clause);
-            if is_last {
-                break;
-            }
-        }
-        clauses
-    }
-
-    fn clause(&self, sighting: &ViolatingRun, base: &[usize]) -> Vec<usize> {
-        let mut open: Vec<usize> = (0..self.offers.len()).filter(|offer| !base.contains(offer)).collect();
-        open.sort_by_key(|&offer| (self.offers[offer].cost, offer));
         // What the run does not pass leaves no trace in its graph.
         let mut passed: HashSet<(ThreadId, TransitionId)> = sighting
             .steps
@@ -181,33 +165,11 @@ impl ChangeableProgram<'_> {
                 .iter()
                 .any(|edge| passed.contains(&(edge.thread, edge.transition)))
         };
-        let (open, irrelevant): (Vec<usize>, Vec<usize>) = open.into_iter().partition(is_passed);
-        let mut grown: Vec<usize> = base.iter().copied().chain(irrelevant).collect();
-        let mut clause = Vec::new();
-        self.grow(sighting, &mut grown, &open, &mut clause);
-        clause.sort_unstable();
-        clause
-    }
-
-    /// Takes as many of the offers as leave the sighting, the first ones first; the others go to the clause. What can be taken together is
-    /// tried together: that it makes no difference follows from the same argument as that of the clauses.
-    fn grow(&self, sighting: &ViolatingRun, grown: &mut Vec<usize>, open: &[usize], clause: &mut Vec<usize>) {
-        if open.is_empty() {
-            return;
-        }
-        let before = grown.len();
-        grown.extend(open);
-        if self.leave(sighting, grown) {
-            return;
-        }
-        grown.truncate(before);
-        if let [only] = open {
-            clause.push(*only);
-            return;
-        }
-        let (first, second) = open.split_at(open.len() / 2);
-        self.grow(sighting, grown, first, clause);
-        self.grow(sighting, grown, second, clause);
+        let mut open: Vec<usize> = (0..self.offers.len()).filter(is_passed).collect();
+        open.sort_by_key(|&offer| (self.offers[offer].cost, offer));
+        let mut leave = |taken: &[usize]| Ok::<bool, Infallible>(self.leave(sighting, taken));
+        let Ok(clauses) = ravelin_covers::clauses(&open, taken, &mut leave);
+        clauses
     }
 
     /// Follows the run in the program with changes.

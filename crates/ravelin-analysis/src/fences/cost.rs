@@ -1,7 +1,7 @@
 //! What fences cost: by number, by the loops around them, or by a list.
 
-use super::cover::Cost;
 use super::loops::LoopDepths;
+use ravelin_covers::Cost;
 use ravelin_program::{Change, FenceStrength, Instruction, Order, Program, Site, ThreadTransition, TransitionId};
 use std::collections::BTreeMap;
 

@@ -11,9 +11,9 @@
 //! Who judges a set, and how clauses are learned, is left to others: `synthesis.rs` for TSO and PSO, `c11/repair.rs` for C11.
 
 use super::cost::Offer;
-use super::cover::{Cancellation, Covers};
 use super::synthesis::{FenceSet, Sets};
 use crate::AnalysisError;
+use ravelin_covers::{Cancellation, Covers};
 use ravelin_explore::Limit;
 
 /// Sets that are listed at most.

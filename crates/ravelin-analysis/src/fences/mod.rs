@@ -6,12 +6,11 @@
 //! may remain as long as it does no harm, so fewer fences may do. A third one makes a program free of triangular races.
 //!
 //! All three are answered by the same loop (`listing.rs`, `synthesis.rs`): take the cheapest fences that forbid every run seen so far
-//! (`cover.rs`), look for a run that is still wrong, and learn from it which fences would forbid it (`clause.rs`). What the loop
+//! (`ravelin-covers`), look for a run that is still wrong, and learn from it which fences would forbid it (`clause.rs`). What the loop
 //! ends with is an optimum of equation 14, without trying all subsets of the labels of all attacks.
 
 mod clause;
 mod cost;
-mod cover;
 mod listing;
 mod loops;
 mod oracle;
@@ -21,7 +20,7 @@ mod synthesis;
 
 pub(crate) use cost::offers_of;
 pub use cost::{CostBy, Offer, Weights, is_written, offers};
-pub use cover::{Cancellation, Cost, Covers};
+pub use ravelin_covers::{Cancellation, Cost, Covers};
 pub(crate) use listing::{ListingEnd, SetVerdict, list};
 pub use loops::LoopDepths;
 pub use oracle::{SynthesisPurpose, Trouble};

@@ -8,9 +8,9 @@
 //! Paths are added only as long as a cover leaves them open, so few of the exponentially many are looked at.
 
 use super::cost::Offer;
-use super::cover::{Cost, Covers};
 use super::synthesis::FenceSet;
 use crate::robustness::{ProgramFacts, attacks_against, ends_attack};
+use ravelin_covers::{Cost, Covers};
 use ravelin_explore::Watch;
 use ravelin_program::{
     Change, FenceStrength, HardwareProgram, LocId, Model, Program, Site, Thread, ThreadId, ThreadTransition,

@@ -6,11 +6,11 @@
 
 use super::clause::Clauses;
 use super::cost::Offer;
-use super::cover::Cost;
 use super::listing::{ListingEnd, SetVerdict, list};
 use super::oracle::{FenceOracle, OracleReply, SynthesisPurpose, Trouble};
 use super::possible::PossibleAttacks;
 use crate::AnalysisError;
+use ravelin_covers::Cost;
 use ravelin_explore::{Budget, Limit, Watch};
 use ravelin_program::{FenceStrength, Model, Program, Site, repaired};
 use std::time::{Duration, Instant};

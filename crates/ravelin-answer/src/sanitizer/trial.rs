@@ -1,5 +1,6 @@
-//! Suggestions that were tried: the answer of `run --try-fix` and `--fix-all`.
+//! Suggestions that were tried: the answer of `run --try-fix` and `--fix-all`, and of `verify --fix-all`.
 
+use super::Verification;
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
@@ -30,4 +31,13 @@ pub struct FixTrial {
     pub strengthened: usize,
     /// Accesses that would have to be changed to make all seq_cst.
     pub weaker_than_seq_cst: usize,
+    /// What is known about all schedules of the program with the fixes, if all were run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Verification>,
+    /// The fixes as a change of the source, as a unified diff.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// Fixes that the diff does not contain, because they cannot be written as one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_hand: Vec<String>,
 }

@@ -340,7 +340,10 @@ impl SanitizerReport {
 /// Suggestions that were tried.
 pub(super) fn trial(trial: &FixTrial) -> String {
     let FixTrial { fixes, gone, remaining, new, .. } = trial;
-    let mut text = format!("{}: {} with\n", trial.program, counted(trial.runs, "run"));
+    let mut text = match &trial.verification {
+        Some(_) => format!("{}: every schedule, with\n", trial.program),
+        None => format!("{}: {} with\n", trial.program, counted(trial.runs, "run")),
+    };
     for fix in fixes {
         let _ = writeln!(text, "  {fix}");
     }
@@ -353,7 +356,11 @@ pub(super) fn trial(trial: &FixTrial) -> String {
         }
     }
     let left = remaining.len() + new.len();
+    if let Some(verification) = &trial.verification {
+        proved(&mut text, trial, verification);
+    }
     let _ = match left {
+        0 if trial.verification.is_some() => Ok(()),
         0 if trial.verdict == Verdict::Unknown => {
             writeln!(text, "whether anything remains is unknown: not everything was watched and recorded")
         }
@@ -379,7 +386,28 @@ pub(super) fn trial(trial: &FixTrial) -> String {
             accesses(trial.weaker_than_seq_cst, ""),
         );
     }
+    for fix in &trial.by_hand {
+        let _ = writeln!(text, "to be changed by hand: {fix}");
+    }
+    if let Some(diff) = &trial.diff {
+        text.push_str(diff);
+    }
     text
+}
+
+/// What is known about all schedules of a program with fixes.
+fn proved(text: &mut String, trial: &FixTrial, verification: &Verification) {
+    let size = format!("{} of {}", counted(verification.runs, "run"), counted(verification.threads, "thread"));
+    let tried = counted(trial.runs, "run");
+    let _ = match (trial.verdict, trial.remaining.is_empty()) {
+        (Verdict::Holds, _) if trial.fixes.is_empty() => writeln!(text, "verified without a change ({size})"),
+        (Verdict::Holds, _) => writeln!(text, "verified, and no cheaper changes are enough ({size}; {tried} in all)"),
+        (Verdict::Violated, false) => writeln!(text, "no order or fence removes what remains ({size}; {tried} in all)"),
+        _ => writeln!(text, "unknown ({size}; {tried} in all)"),
+    };
+    for limit in &verification.limits {
+        let _ = writeln!(text, "  {limit}");
+    }
 }
 
 #[cfg(test)]

@@ -160,7 +160,7 @@ sanitizer, 3 unknown: a limit was met, or something is not controlled.";
 #[command(after_help = VERIFY_HELP)]
 pub struct Verify {
     /// Save what is left in this file when a limit is met or it is interrupted, and continue from there next time
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "fix_all")]
     pub checkpoint: Option<PathBuf>,
     #[command(flatten)]
     pub how: VerifyOptions,
@@ -221,6 +221,12 @@ pub struct VerifyOptions {
     /// Go on after the first finding, and list all
     #[arg(long)]
     pub keep_going: bool,
+    /// Find the cheapest stronger orders and fences with which every schedule is right
+    #[arg(long)]
+    pub fix_all: bool,
+    /// Print these as a change of the source
+    #[arg(long, requires = "fix_all")]
+    pub diff: bool,
     /// Start a new process for each run, also where runs can be forked before the second thread
     #[arg(long)]
     pub fresh_processes: bool,

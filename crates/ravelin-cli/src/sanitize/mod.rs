@@ -4,6 +4,7 @@ pub mod arguments;
 mod bar;
 mod cargo;
 mod fix;
+mod fix_all;
 mod replay;
 mod run;
 mod verify;

@@ -1,14 +1,15 @@
 //! `ravelin verify` and `cargo ravelin verify`: every schedule of a program, or of each test of a project.
 
-use super::arguments::{CargoVerify, ReductionKind, ReportFormat, Verify, VerifyOptions};
+use super::arguments::{CargoVerify, ReductionKind, ReportFormat, ReportOptions, Verify, VerifyOptions};
 use super::bar;
+use super::fix_all::fix_all;
 use crate::exit::Exit;
 use crate::files;
 use anyhow::Context;
 use clap::Parser;
-use ravelin::Verdict;
-use ravelin::answer::SanitizerReport;
+use ravelin::answer::{FixTrial, SanitizerReport};
 use ravelin::answer::sanitizer::Problem;
+use ravelin::{Answer, Document, Verdict};
 use ravelin_output::{LiveLine, complain, stderr, stdout};
 use ravelin_sanitizer::report::{Wanted, ignoring};
 use ravelin_sanitizer::rust::{self, Test};
@@ -25,9 +26,14 @@ use std::time::Instant;
 /// Runs a program under every schedule and reports.
 pub fn verify(arguments: &Verify) -> anyhow::Result<ExitCode> {
     let wanted = arguments.report.wanted()?;
+    check_format(&arguments.report, &arguments.how)?;
     let [program, rest @ ..] = &*arguments.program else { anyhow::bail!("name the program to verify") };
     let options = runtime_options(&arguments.how, !arguments.how.no_races);
     let watch = WatchCommand { program: program.clone(), arguments: rest.to_vec(), options, ..WatchCommand::default() };
+    if arguments.how.fix_all {
+        let fixed = fix_all(&plan(&arguments.how, watch, false), &wanted, None, arguments.how.diff)?;
+        return print_fixes(vec![fixed], &arguments.report, &arguments.how);
+    }
     let checkpoint = arguments.checkpoint.as_deref();
     let resume = checkpoint.map(what_is_left).transpose()?.flatten();
     let plan = VerifyPlan { resume, ..plan(&arguments.how, watch, false) };
@@ -52,8 +58,20 @@ pub fn verify_tests(words: &[OsString]) -> anyhow::Result<ExitCode> {
         }
     };
     let wanted = arguments.report.wanted()?;
+    check_format(&arguments.report, &arguments.how)?;
     let races = if arguments.how.no_races { rust::Races::No } else { rust::Races::IfPossible };
     let (tests, races) = list_tests(&arguments.arguments, selected, races)?;
+    if arguments.how.fix_all {
+        let mut fixes = Vec::new();
+        for test in &tests {
+            let plan = plan(&arguments.how, test.command(runtime_options(&arguments.how, races)), true);
+            fixes.push(fix_all(&plan, &wanted, Some(&test.path()), arguments.how.diff)?);
+            if plan.is_interrupted() {
+                break;
+            }
+        }
+        return print_fixes(fixes, &arguments.report, &arguments.how);
+    }
     let mut answers = Vec::new();
     let mut sources = Vec::new();
     for test in &tests {
@@ -73,11 +91,30 @@ pub fn verify_tests(words: &[OsString]) -> anyhow::Result<ExitCode> {
     }
     sources.sort();
     sources.dedup();
-    let verdict = [Verdict::Violated, Verdict::Unknown]
-        .into_iter()
-        .find(|worst| answers.iter().any(|answer| answer.verdict == *worst));
+    let verdict = worst(answers.iter().map(|answer| answer.verdict));
     arguments.report.print("verify", answers, &sources, stdout())?;
-    Ok(exit_code(verdict.unwrap_or(Verdict::Holds), &arguments.how))
+    Ok(exit_code(verdict, &arguments.how))
+}
+
+fn worst(verdicts: impl Iterator<Item = Verdict> + Clone) -> Verdict {
+    let mut worst = [Verdict::Violated, Verdict::Unknown].into_iter();
+    worst.find(|worst| verdicts.clone().any(|verdict| verdict == *worst)).unwrap_or(Verdict::Holds)
+}
+
+/// What `--fix-all` cannot do.
+fn check_format(report: &ReportOptions, how: &VerifyOptions) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        !how.fix_all || report.format != ReportFormat::Sarif && report.html.is_none(),
+        "--fix-all writes text or json"
+    );
+    Ok(())
+}
+
+fn print_fixes(fixes: Vec<FixTrial>, report: &ReportOptions, how: &VerifyOptions) -> anyhow::Result<ExitCode> {
+    let verdict = worst(fixes.iter().map(|fixed| fixed.verdict));
+    let answers = fixes.into_iter().map(|fixed| Answer::FixTrial(Box::new(fixed))).collect();
+    report.print_document(&Document::new("verify", answers), stdout())?;
+    Ok(exit_code(verdict, how))
 }
 
 /// Builds the tests of a project, and lists those that are asked for, by the arguments of `cargo test` and the words after
@@ -197,6 +234,6 @@ fn plan(how: &VerifyOptions, watch: WatchCommand, silent: bool) -> VerifyPlan {
         keep_going: how.keep_going,
         fresh_processes: how.fresh_processes,
         silent,
-        resume: None,
+        ..VerifyPlan::default()
     }
 }

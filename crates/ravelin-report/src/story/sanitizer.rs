@@ -82,6 +82,9 @@ pub(super) fn trial(trial: &FixTrial) -> Story {
     );
     let notes = [("Tried out", fixes), ("Gone", gone), ("Remains", remaining), ("New", new)];
     let notes = notes.into_iter().flat_map(|(what, list)| list.iter().map(move |one| format!("{what}: {one}")));
+    let by_hand = trial.by_hand.iter().map(|fix| format!("To be changed by hand: {fix}"));
+    let limits = trial.verification.iter().flat_map(|verification| verification.limits.iter().cloned());
+    let notes = notes.chain(by_hand).chain(limits);
     Story {
         verdict: trial.verdict.into(),
         word: number,

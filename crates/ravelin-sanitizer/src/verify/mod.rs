@@ -9,12 +9,16 @@
 //! stacks, the path that orders the two accesses and the change that would help. What only the axioms find, such as a
 //! cycle through several seq_cst accesses, is reported with its two places.
 
+mod fix_all;
+mod offers;
 mod plan;
 mod problem;
 mod saved;
+mod seen;
 mod stale;
 mod worker;
 
+pub use fix_all::FixedProgram;
 pub use plan::{Listeners, Progress, VerifyPlan};
 pub use ravelin_verify::exploration;
 pub use saved::NotResumable;
@@ -32,7 +36,7 @@ pub fn again(watch: WatchCommand, script: &Script, wanted: &Wanted) -> Result<Re
     let mut executable = None;
     if let Some(again) = SteeredProgram::start(watch, true, 0)?.run(script, None)? {
         executable.clone_from(&again.watched.executable);
-        problems.push(ProblemRun { script: script.clone(), watched: again.watched, failed: None });
+        problems.push(ProblemRun { script: script.clone(), watched: again.watched, failed: None, stale: None });
     }
     Ok(plan.report(&problems, &executable, wanted))
 }

@@ -1,15 +1,18 @@
 //! What to verify and how far, and the answer.
 
 use super::VerifiedProgram;
-use super::problem::Problems;
+use super::problem::{ProblemKey, Problems};
 use super::saved;
+use super::seen::SeenAccesses;
+use super::stale::StalePlaces;
 use super::worker::{Shared, VerifyState, Worker};
 use crate::report::{Gathered, Report, Run, Wanted, gather};
-use crate::watch::{NotWatched, SteeredProgram, SteeredRun, Streams, WatchCommand, interrupted, kill_runs};
+use crate::watch::{FreshReason, NotWatched, SteeredProgram, SteeredRun, Streams, WatchCommand, interrupted, kill_runs};
 use ravelin_answer::sanitizer::Verification;
+use ravelin_findings::Module;
 use ravelin_findings::steering::doubts;
 use ravelin_verify::exploration::{ExplorationProgress, Options};
-use ravelin_verify::{Exploration, Script};
+use ravelin_verify::{Changes, Script};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex};
@@ -37,6 +40,30 @@ pub struct VerifyPlan {
     pub silent: bool,
     /// What an earlier verification has left.
     pub resume: Option<Vec<u64>>,
+    /// For a program that is verified with changes.
+    pub fixing: Fixing,
+}
+
+/// Changes with which a program is verified.
+#[derive(Clone, Debug, Default)]
+pub struct Fixing {
+    pub(super) changes: Changes,
+    /// Problems that no change removes, and that do not count.
+    pub(super) left: Vec<ProblemKey>,
+    pub(super) left_stale: StalePlaces,
+    /// Notes which atomic accesses are made.
+    pub(super) notes_accesses: bool,
+}
+
+/// What is known when no run is left to make.
+pub(super) struct Explored {
+    pub verification: Verification,
+    pub problems: Problems,
+    pub executable: Option<PathBuf>,
+    pub seen: SeenAccesses,
+    /// The files of the program and where they are loaded, if accesses are noted.
+    pub modules: Vec<Module>,
+    pub fresh: Option<FreshReason>,
 }
 
 /// What is called while runs are made.
@@ -60,23 +87,26 @@ pub struct Progress {
 impl VerifyPlan {
     /// Makes the runs.
     pub fn verify(&self, wanted: &Wanted, listeners: Listeners) -> Result<VerifiedProgram, NotWatched> {
+        let explored = self.explored(listeners)?;
+        let report = self.report(&explored.problems, &explored.executable, wanted);
+        let report = Report { fresh_processes: explored.fresh, ..report };
+        Ok(VerifiedProgram { report, verification: explored.verification })
+    }
+
+    /// Makes the runs, without a report.
+    pub(super) fn explored(&self, listeners: Listeners) -> Result<Explored, NotWatched> {
         let start = Instant::now();
         let watchdog = Watchdog::default();
         std::thread::scope(|scope| {
             scope.spawn(|| watchdog.watch(|| self.is_over(start)));
-            let verified = self.verify_from(start, wanted, listeners);
+            let explored = self.explored_from(start, listeners);
             watchdog.end();
-            verified
+            explored
         })
     }
 
-    fn verify_from(
-        &self,
-        start: Instant,
-        wanted: &Wanted,
-        listeners: Listeners,
-    ) -> Result<VerifiedProgram, NotWatched> {
-        let Some(first) = self.first_run(start)? else { return Ok(self.without_a_run(start, wanted)) };
+    fn explored_from(&self, start: Instant, listeners: Listeners) -> Result<Explored, NotWatched> {
+        let Some(first) = self.first_run(start)? else { return Ok(self.without_a_run(start)) };
         let threads = first.watched.processes.iter().map(|process| process.threads_started).max().unwrap_or(0);
         let mut shared = Shared::new(self, start, listeners)?;
         if first.run.events.is_empty() {
@@ -107,7 +137,6 @@ impl VerifyPlan {
         if left && limits.is_empty() && state.problems.is_empty() {
             limits.push("not all schedules were run".to_owned());
         }
-        let report = self.report(&state.problems, &first.watched.executable, wanted);
         let runs = statistics.runs.max(1);
         let verification = Verification {
             runs,
@@ -121,7 +150,14 @@ impl VerifyPlan {
             checks_robustness: self.robustness,
             seconds: start.elapsed().as_secs(),
         };
-        Ok(VerifiedProgram { report: Report { fresh_processes: state.fresh, ..report }, verification })
+        Ok(Explored {
+            verification,
+            problems: state.problems,
+            executable: first.watched.executable,
+            seen: state.seen,
+            modules: first.watched.processes.into_iter().next().map(|process| process.modules).unwrap_or_default(),
+            fresh: state.fresh,
+        })
     }
 
     /// Makes one run again, whose output is shown.
@@ -142,6 +178,10 @@ impl VerifyPlan {
     fn first_run(&self, start: Instant) -> Result<Option<SteeredRun>, NotWatched> {
         let mut watch = self.watch.clone();
         watch.streams = Streams { input: Some(PathBuf::from("/dev/null")), silent: self.silent };
+        if self.fixing.notes_accesses {
+            // With the list of accesses comes that of files.
+            watch.options.push("sites".to_owned());
+        }
         let mut program = SteeredProgram::start(watch, true, self.unroll)?;
         Ok(self.run(&mut program, &Script::default(), start)?.filter(|_| !self.is_over(start)))
     }
@@ -166,7 +206,7 @@ impl VerifyPlan {
     }
 
     /// The answer if not even one run ended in time.
-    fn without_a_run(&self, start: Instant, wanted: &Wanted) -> VerifiedProgram {
+    fn without_a_run(&self, start: Instant) -> Explored {
         let verification = Verification {
             runs: 0,
             redundant: 0,
@@ -179,7 +219,14 @@ impl VerifyPlan {
             checks_robustness: self.robustness,
             seconds: start.elapsed().as_secs(),
         };
-        VerifiedProgram { report: self.report(&Problems::default(), &None, wanted), verification }
+        Explored {
+            verification,
+            problems: Problems::default(),
+            executable: None,
+            seen: SeenAccesses::default(),
+            modules: Vec::new(),
+            fresh: None,
+        }
     }
 
     /// Whether runs must end now, because the time is over or there was a request to end.
@@ -289,7 +336,7 @@ fn doubt_words(doubts: u64) -> impl Iterator<Item = &'static str> {
 /// What the workers share.
 impl<'a> Shared<'a> {
     fn new(plan: &'a VerifyPlan, start: Instant, listeners: Listeners<'a>) -> Result<Shared<'a>, NotWatched> {
-        let mut state = VerifyState::new(Exploration::new(plan.options));
+        let mut state = VerifyState::new(plan);
         if let Some(words) = &plan.resume {
             saved::restore(plan, words, &mut state)?;
         }

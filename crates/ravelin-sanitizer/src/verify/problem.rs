@@ -1,5 +1,6 @@
 //! Runs in which something went wrong.
 
+use super::stale::StaleRun;
 use crate::report::Run;
 use crate::watch::WatchedRun;
 use ravelin_answer::sanitizer::Failure;
@@ -7,12 +8,14 @@ use ravelin_findings::{FindingRecord, Findings, notes};
 use ravelin_verify::Script;
 
 /// A run with a problem.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ProblemRun {
     pub script: Script,
     pub watched: WatchedRun,
     /// It ended by itself, with this exit code, which is not 0.
     pub failed: Option<u8>,
+    /// The stale access, if that is what is wrong.
+    pub stale: Option<StaleRun>,
 }
 
 /// Runs with problems; for each place in the program one.
@@ -47,6 +50,16 @@ impl ProblemRun {
 }
 
 impl Problems {
+    /// None, and these do not count.
+    pub fn knowing(known: &[ProblemKey]) -> Problems {
+        Problems { all: Vec::new(), known: known.to_vec() }
+    }
+
+    /// Only this one.
+    pub fn of(run: &ProblemRun) -> Problems {
+        Problems { all: vec![run.clone()], known: Vec::new() }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -57,6 +70,10 @@ impl Problems {
 
     pub fn all(&self) -> &[ProblemRun] {
         &self.all
+    }
+
+    pub fn into_runs(self) -> Vec<ProblemRun> {
+        self.all
     }
 
     /// Whether one of these problems is new.
@@ -83,6 +100,18 @@ impl Problems {
     pub fn failures(&self) -> Vec<Failure> {
         let failed = |run: &ProblemRun| Some(Failure { exit_code: run.failed?, schedule: run.script.to_string() });
         self.all.iter().filter_map(failed).collect()
+    }
+}
+
+impl ProblemKey {
+    /// A data race, which other orders may remove.
+    pub fn is_race(&self) -> bool {
+        matches!(self, ProblemKey::Pair(problem, ..) if *problem == ravelin_findings::Problem::Race as u64)
+    }
+
+    /// Whether a finding is this problem.
+    pub fn is(&self, found: &FindingRecord) -> bool {
+        *self == pair(found)
     }
 }
 

@@ -3,16 +3,44 @@
 use crate::watch::WatchedRun;
 use ravelin_findings::events::{Act, RunEvent, flags};
 use ravelin_findings::{AccessKind, AccessRecord, FindingRecord, MemoryKind, Problem, Spinning};
+use ravelin_verify::Changes;
 use ravelin_verify::judge::{Knowledge, StaleAccess, StaleKind, judge};
 use std::collections::{HashMap, HashSet};
 
 /// Values that only make a loop go round, by the place and the state of its thread.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct KnownRounds(HashMap<(u64, u64), Vec<u64>>);
 
 /// Pairs of places that were looked at.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct StalePlaces(HashSet<(u64, u64)>);
+
+/// A run with a stale access.
+#[derive(Clone, Debug)]
+pub struct StaleRun {
+    /// Its events, up to the access.
+    pub events: Vec<RunEvent>,
+    stale: StaleAccess,
+    /// What was known about loops when it was found.
+    rounds: KnownRounds,
+}
+
+impl StaleRun {
+    pub fn new(events: &[RunEvent], stale: StaleAccess, rounds: &KnownRounds) -> StaleRun {
+        StaleRun { events: events[..=stale.event].to_vec(), stale, rounds: rounds.clone() }
+    }
+
+    /// The place of the access, and of what it misses.
+    pub fn places(&self) -> (u64, u64) {
+        places(&self.events, &self.stale)
+    }
+
+    /// Whether the access is still stale, and misses a write of the same place, in the program with changes.
+    pub fn is_left_by(&self, changes: &Changes) -> bool {
+        let found = all(&self.events, &self.rounds, changes).0;
+        found.iter().any(|other| other.event == self.stale.event && places(&self.events, other) == self.places())
+    }
+}
 
 impl KnownRounds {
     /// Learns from the rounds of a run that have one access.
@@ -41,7 +69,11 @@ impl KnownRounds {
 impl StalePlaces {
     /// Whether the places of a stale access were not known before.
     pub fn know(&mut self, events: &[RunEvent], stale: &StaleAccess) -> bool {
-        self.0.insert(places(events, stale))
+        self.insert(places(events, stale))
+    }
+
+    pub fn insert(&mut self, places: (u64, u64)) -> bool {
+        self.0.insert(places)
     }
 }
 
@@ -68,18 +100,33 @@ impl Knowledge for RunKnowledge<'_> {
     }
 }
 
-/// The stale accesses of a run whose places are not known, one for each; and whether there were accesses of different
-/// sizes that overlap.
-pub fn find(events: &[RunEvent], rounds: &KnownRounds, known: &StalePlaces) -> (Vec<StaleAccess>, bool) {
-    let judgement = judge(events, &RunKnowledge { rounds, events });
+/// The stale accesses of a run of the changed program whose places are not known, one for each; and whether there were
+/// accesses of different sizes that overlap. The events are those of the program without the changes.
+pub fn find(
+    events: &[RunEvent],
+    rounds: &KnownRounds,
+    known: &StalePlaces,
+    changes: &Changes,
+) -> (Vec<StaleAccess>, bool) {
+    let (all, mixed) = all(events, rounds, changes);
     let mut found: Vec<StaleAccess> = Vec::new();
-    for stale in judgement.stale {
+    for stale in all {
         let key = places(events, &stale);
         if !known.0.contains(&key) && found.iter().all(|other| places(events, other) != key) {
             found.push(stale);
         }
     }
-    (found, judgement.mixed_sizes)
+    (found, mixed)
+}
+
+fn all(events: &[RunEvent], rounds: &KnownRounds, changes: &Changes) -> (Vec<StaleAccess>, bool) {
+    if changes.is_empty() {
+        let judgement = judge(events, &RunKnowledge { rounds, events });
+        return (judgement.stale, judgement.mixed_sizes);
+    }
+    let changed = changes.apply(events);
+    let judgement = judge(&changed.events, &RunKnowledge { rounds, events: &changed.events });
+    (judgement.stale.into_iter().map(|stale| changed.original(stale)).collect(), judgement.mixed_sizes)
 }
 
 /// The events up to the stale access. It may be one that did not happen because its thread waited.

@@ -3,7 +3,8 @@
 use super::plan::{Listeners, Progress, VerifyPlan};
 use super::problem::{ProblemRun, Problems, problems_of, unwatched};
 use super::saved;
-use super::stale::{self, KnownRounds, StalePlaces};
+use super::seen::SeenAccesses;
+use super::stale::{self, KnownRounds, StalePlaces, StaleRun};
 use crate::watch::{FreshReason, NotWatched, SteeredProgram, SteeredRun, Streams};
 use ravelin_findings::events::{RunEvent, flags};
 use ravelin_findings::notes;
@@ -44,6 +45,7 @@ pub struct VerifyState {
     pub error: Option<NotWatched>,
     rounds: KnownRounds,
     places: StalePlaces,
+    pub seen: SeenAccesses,
     last_shown: Option<Instant>,
     last_saved: Instant,
 }
@@ -53,11 +55,11 @@ pub const TOO_LONG: &str = "a run was too long";
 pub const UNROLLED: &str = "a loop that is not known to wait was repeated too often (--unroll)";
 
 impl VerifyState {
-    pub fn new(exploration: Exploration) -> VerifyState {
+    pub fn new(plan: &VerifyPlan) -> VerifyState {
         VerifyState {
-            exploration,
+            exploration: Exploration::new(plan.options),
             claimed: 0,
-            problems: Problems::default(),
+            problems: Problems::knowing(&plan.fixing.left),
             limits: Vec::new(),
             cuts: Vec::new(),
             doubts: 0,
@@ -66,7 +68,8 @@ impl VerifyState {
             fresh: None,
             error: None,
             rounds: KnownRounds::default(),
-            places: StalePlaces::default(),
+            places: plan.fixing.left_stale.clone(),
+            seen: SeenAccesses::default(),
             last_shown: None,
             last_saved: Instant::now(),
         }
@@ -77,15 +80,9 @@ impl VerifyState {
         self.doubts |= doubts_about(&run.watched);
         let keys = problems_of(&run.watched, true);
         if !keys.is_empty() {
-            let watched = crate::watch::WatchedRun {
-                exit_code: run.watched.exit_code,
-                signal: run.watched.signal,
-                executable: run.watched.executable.clone(),
-                processes: run.watched.processes.clone(),
-                unrecorded: run.watched.unrecorded,
-            };
             let failed = (run.watched.exit_code != 0 && is_only_failed(&run.watched)).then_some(run.watched.exit_code);
-            self.problems.push(ProblemRun { script: Script::default(), watched, failed });
+            let watched = run.watched.clone();
+            self.problems.push(ProblemRun { script: Script::default(), watched, failed, stale: None });
         }
     }
 }
@@ -199,6 +196,9 @@ impl<'a> Worker<'a> {
         let keys = problems_of(&watched, ended);
         let mut state = shared.lock();
         state.rounds.learn(&run.events);
+        if self.plan.fixing.notes_accesses {
+            state.seen.note(&run.events);
+        }
         let outcome = state.exploration.done(task, &run);
         shared.changed.notify_all();
         state.doubts |= doubts | doubts_about(&watched);
@@ -222,7 +222,7 @@ impl<'a> Worker<'a> {
             state.problems.know(keys);
             let failed = (ended && watched.exit_code != 0 && is_only_failed(&watched)).then_some(watched.exit_code);
             drop(state);
-            self.keep(shared, &run.events, ProblemRun { script: script_of(&run.events), watched, failed });
+            self.keep(shared, &run.events, ProblemRun { script: script_of(&run.events), watched, failed, stale: None });
             state = shared.lock();
         }
         shared.show(&mut state);
@@ -256,7 +256,7 @@ impl<'a> Worker<'a> {
     fn look_for_stale(&mut self, shared: &Shared, events: &[RunEvent]) {
         let (found, mixed) = {
             let state = shared.lock();
-            stale::find(events, &state.rounds, &state.places)
+            stale::find(events, &state.rounds, &state.places, &self.plan.fixing.changes)
         };
         if mixed {
             note(&mut shared.lock(), "atomic accesses of different sizes overlap, which is not judged".to_owned());
@@ -270,7 +270,8 @@ impl<'a> Worker<'a> {
             if !state.places.know(events, &stale) {
                 continue;
             }
-            if let Some(run) = shown {
+            if let Some(mut run) = shown {
+                run.stale = Some(StaleRun::new(events, stale, &state.rounds));
                 state.problems.push(run);
                 drop(state);
                 if !self.plan.keep_going {
@@ -293,7 +294,7 @@ impl<'a> Worker<'a> {
         if !stale::tell(&mut watched, &again.run.events, events, found) {
             return Ok(None);
         }
-        Ok(Some(ProblemRun { script, watched, failed: None }))
+        Ok(Some(ProblemRun { script, watched, failed: None, stale: None }))
     }
 }
 

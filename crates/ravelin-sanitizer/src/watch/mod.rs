@@ -52,7 +52,7 @@ pub struct Streams {
 }
 
 /// A program that was run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct WatchedRun {
     /// 0 to 255: its own exit code, or 128 and the signal that killed it.
     pub exit_code: u8,

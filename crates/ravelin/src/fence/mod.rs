@@ -6,6 +6,7 @@ mod plan;
 mod repaired_text;
 
 pub use lists::{read_cost, read_placement};
+pub use repaired_text::unified_diff;
 pub(crate) use plan::{FencePlan, Task};
 
 use crate::answers::{self, RepairResult};
@@ -198,7 +199,7 @@ impl<'a> Fence<'a> {
                 answer.checked =
                     Some(repaired_text::check(self.program, &changed, &rest.question(), self.rewrites_loops())?);
             }
-            answer.diff = Some(repaired_text::diff(self.program.name(), self.program.text(), &changed));
+            answer.diff = Some(unified_diff(self.program.name(), self.program.text(), &changed));
             answer.repaired = Some(changed);
         }
         let mut answer = Answer::Fences(Box::new(answer));

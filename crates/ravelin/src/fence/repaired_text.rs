@@ -36,7 +36,7 @@ pub(crate) fn check(
 }
 
 /// The change as a unified diff with two lines around each change; empty if nothing changed.
-pub(crate) fn diff(file: &str, before: &str, after: &str) -> String {
+pub fn unified_diff(file: &str, before: &str, after: &str) -> String {
     use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
     if before == after {
         return String::new();

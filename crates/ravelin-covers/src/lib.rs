@@ -7,6 +7,10 @@
 //! and most are about one thread, so the search is short; floating-point solvers would need a second, exact proof of
 //! what they claim to be optimal, which is this search. Worst case exponential in the number of clauses.
 
+mod clauses;
+
+pub use clauses::clauses;
+
 use std::ops::Add;
 
 /// A cost: what is to be minimised first, and what decides among equals.
