@@ -3,8 +3,6 @@
 
 #![allow(dead_code)]
 
-#[path = "../src/fences/cover.rs"]
-mod cover;
 #[path = "../src/parameterised/instances.rs"]
 mod instances;
 #[path = "../src/fences/loops.rs"]

@@ -84,6 +84,82 @@ fn examples_are_judged_as_they_say() {
     });
 }
 
+/// What a unified diff makes of a text.
+fn patched(text: &str, diff: &str) -> String {
+    let old: Vec<&str> = text.lines().collect();
+    let (mut new, mut next) = (String::new(), 0);
+    let mut push = |line: &str| new.push_str(&format!("{line}\n"));
+    for line in diff.lines().skip(2) {
+        match line.split_at_checked(1) {
+            Some(("@", rest)) => {
+                let from: usize = rest.split(['-', ',']).nth(1).and_then(|from| from.parse().ok()).expect("a line");
+                old[next..from - 1].iter().for_each(|line| push(line));
+                next = from - 1;
+            }
+            Some(("-", _)) => next += 1,
+            Some(("+", line)) => push(line),
+            Some((_, line)) => {
+                assert_eq!(old[next], line, "the diff is of another text");
+                push(line);
+                next += 1;
+            }
+            None => {}
+        }
+    }
+    old[next..].iter().for_each(|line| push(line));
+    new
+}
+
+/// Broken examples whose orders are written out: the cheapest changes, as a patch. What they make of the program is
+/// verified from scratch.
+#[test]
+fn the_cheapest_changes_are_a_patch_with_which_every_schedule_is_right() {
+    let workshop = Workshop::new("verify-fix-all");
+    let Some(&compiler) = compilers().first() else { return };
+    let folder = &workshop.0;
+    for (name, flags, fixes) in [
+        ("chase-lev-deque.c", &["-DBROKEN"][..], &["23:fence"][..]),
+        ("hazard-pointers.c", &["-DBROKEN"], &["23:fence"]),
+        ("seqlock.c", &["-DBROKEN"], &["23:acquire", "24:acquire"]),
+        ("store-buffering.c", &["-DBROKEN"], &["21:fence"]),
+        ("store-buffering.c", &[], &[]),
+    ] {
+        let example = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/verify")).join(name);
+        let (source, program) = (folder.join(name), folder.join("program"));
+        std::fs::copy(&example, &source).expect("a copy");
+        let flags: Vec<&str> = [flags, &["-O2"]].concat();
+        compile(&source, compiler, &flags, &program).expect("a program");
+        let fixed = verify(&program, &["--fix-all", "--diff"], &[], folder).expect("an answer");
+        let places: Vec<String> = fixes.iter().map(|fix| format!("{}:{fix}", source.display())).collect();
+        let found: Vec<String> = serde_json::from_value(fixed.answer["fixes"].clone()).expect("fixes");
+        assert_eq!((fixed.code, &found), (0, &places), "{name}: {}", fixed.answer);
+        assert_eq!(fixed.answer["verification"]["complete"], true, "{name}");
+        let Some(diff) = fixed.answer["diff"].as_str().filter(|_| !fixes.is_empty()) else { continue };
+        let text = std::fs::read_to_string(&source).expect("a text");
+        std::fs::write(&source, patched(&text, diff)).expect("a file");
+        compile(&source, compiler, &flags, &program).expect("the patched program");
+        assert_eq!(verify(&program, &[], &[], folder).expect("an answer").words(), ["verified"], "{name}: {diff}");
+    }
+}
+
+/// What orders cannot repair stays, is listed once, and does not keep the rest from being repaired.
+#[test]
+fn what_no_order_removes_remains() {
+    let workshop = Workshop::new("verify-fix-rest");
+    let Some(program) = built("unrepairable.c", &workshop) else { return };
+    for (argument, fixes, gone, remaining) in
+        [("races", 0, 0, 2), ("fails", 0, 0, 1), ("fails-and-sb", 2, 1, 1), ("deadlock", 0, 0, 1)]
+    {
+        let fixed = verify(&program, &["--fix-all"], &[argument], &workshop.0).expect("an answer");
+        let number = |name: &str| fixed.answer[name].as_array().map_or(0, Vec::len);
+        let numbers = (number("fixes"), number("gone"), number("remaining"));
+        assert_eq!((fixed.code, numbers), (1, (fixes, gone, remaining)), "{argument}: {}", fixed.answer);
+    }
+    for (options, code) in [(&["--fix-all", "--timeout", "0.001"][..], 3), (&["--fix-all", "--max-runs", "1"], 3)] {
+        assert_eq!(verify(&program, options, &["mp"], &workshop.0).expect("an answer").code, code, "{options:?}");
+    }
+}
+
 fn is_cpp(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "cpp")
 }
@@ -103,7 +179,7 @@ fn compile(source: &Path, compiler: &str, flags: &[&str], program: &Path) -> Res
 /// An answer.
 pub struct Verified {
     pub code: i32,
-    answer: Value,
+    pub answer: Value,
 }
 
 impl Verified {

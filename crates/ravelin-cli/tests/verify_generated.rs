@@ -199,3 +199,51 @@ fn programs_that_wait_have_one_run_per_trace_and_the_verdict_of_check() {
         }
     });
 }
+
+/// What the cheapest changes cost by `ravelin fence`; `None` if that is not known.
+fn cost_of_fences(program: &Program, folder: &Path) -> Result<Option<u64>, String> {
+    let model = folder.join("program.rav");
+    std::fs::write(&model, print::rav(program)).map_err(|error| error.to_string())?;
+    let mut fence = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+    let answer = fence.args(["fence", "--model", "rc20", "--timeout", "60", "--format", "json"]).arg(&model).output();
+    let text = answer.map_err(|error| error.to_string())?.stdout;
+    let json: serde_json::Value = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
+    Ok(json["answers"][0]["sets"][0]["cost"].as_u64())
+}
+
+/// `verify` also offers seq_cst accesses, which are seldom cheaper, and changes both orders of a compare-exchange for the
+/// price of one. Otherwise the offers and prices are the same.
+#[test]
+fn the_cheapest_changes_cost_as_much_as_those_of_fence() {
+    let (compared, equal) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    try_generated("verify-fixes", config(&[]), 80, &["-O0", "-O2"], |executable, number, program, folder| {
+        if traces(program).is_none() || checked(program, folder)? != Some(false) {
+            return Ok(());
+        }
+        let Some(cost) = cost_of_fences(program, folder)? else { return Ok(()) };
+        let fixed = verify(executable, &["--fix-all"], &[number], folder)?;
+        if fixed.code != 0 {
+            return Err(format!("exit code {} with {}", fixed.code, fixed.answer));
+        }
+        let fixes: Vec<&str> =
+            fixed.answer["fixes"].as_array().into_iter().flatten().filter_map(|fix| fix.as_str()).collect();
+        let price = |fix: &&str| match fix.rsplit(':').next() {
+            Some("fence") => 4,
+            Some("acq_rel" | "seq_cst") => 2,
+            _ => 1,
+        };
+        let found: u64 = fixes.iter().map(price).sum();
+        let has_other_offers =
+            print::rav(program).contains(".compare_exchange") || fixes.iter().any(|fix| fix.ends_with("seq_cst"));
+        compared.fetch_add(1, Ordering::Relaxed);
+        equal.fetch_add(usize::from(found == cost), Ordering::Relaxed);
+        match found.cmp(&cost) {
+            std::cmp::Ordering::Equal => Ok(()),
+            std::cmp::Ordering::Less if has_other_offers => Ok(()),
+            _ => Err(format!("{fixes:?} cost {found}, but fence has a set that costs {cost}")),
+        }
+    });
+    let (compared, equal) = (compared.into_inner(), equal.into_inner());
+    println!("{compared} programs compared, {equal} of them cost the same");
+    assert!(compilers().is_empty() || 2 * equal > compared);
+}

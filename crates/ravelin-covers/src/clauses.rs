@@ -67,8 +67,7 @@ mod tests {
     fn learned(offers: usize, stopped_by: &[&[usize]]) -> Vec<Vec<usize>> {
         let offers: Vec<usize> = (0..offers).collect();
         let stops = |set: &[usize], taken: &[usize]| set.iter().all(|offer| taken.contains(offer));
-        let mut leaves =
-            |taken: &[usize]| Ok::<bool, Infallible>(!stopped_by.iter().any(|set| stops(set, taken)));
+        let mut leaves = |taken: &[usize]| Ok::<bool, Infallible>(!stopped_by.iter().any(|set| stops(set, taken)));
         let Ok(clauses) = clauses(&offers, &[], &mut leaves);
         clauses
     }

@@ -100,12 +100,7 @@ impl ChangedRun {
     /// A stale access of this run, with the indices of events before the changes.
     pub fn original(&self, stale: StaleAccess) -> StaleAccess {
         let index = |index: usize| self.original[index];
-        StaleAccess {
-            event: index(stale.event),
-            missed: index(stale.missed),
-            source: stale.source.map(index),
-            ..stale
-        }
+        StaleAccess { event: index(stale.event), missed: index(stale.missed), source: stale.source.map(index), ..stale }
     }
 }
 

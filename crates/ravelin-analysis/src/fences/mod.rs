@@ -20,11 +20,11 @@ mod synthesis;
 
 pub(crate) use cost::offers_of;
 pub use cost::{CostBy, Offer, Weights, is_written, offers};
-pub use ravelin_covers::{Cancellation, Cost, Covers};
 pub(crate) use listing::{ListingEnd, SetVerdict, list};
 pub use loops::LoopDepths;
 pub use oracle::{SynthesisPurpose, Trouble};
 pub use placement::{Placement, UnknownSite, apart, automaton_sites};
+pub use ravelin_covers::{Cancellation, Cost, Covers};
 pub use synthesis::{
     FenceAnswer, FenceQuestion, FenceSet, Sets, SynthesisEffort, SynthesisOutcome, UnknownReason, fences, without,
 };

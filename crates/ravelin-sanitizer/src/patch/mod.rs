@@ -121,7 +121,11 @@ mod tests {
         ] {
             let old = &before[before.rfind(&after[..2]).expect("an order")..before.len() - 2];
             let access = before.split(" = ").last().expect("an access");
-            assert_eq!(edited("x.c", before, access, change).as_deref(), Some(&*before.replace(old, after)), "{before}");
+            assert_eq!(
+                edited("x.c", before, access, change).as_deref(),
+                Some(&*before.replace(old, after)),
+                "{before}"
+            );
         }
     }
 
@@ -165,9 +169,12 @@ mod tests {
 
     #[test]
     fn a_fence_in_the_middle_of_a_statement_is_left_to_the_user() {
-        for text in
-            ["while (atomic_load(&x)) {}", "int a = f(b,\natomic_load(&x));", "if (y)\n  atomic_load(&x);", "} else if (atomic_load(&x)) {"]
-        {
+        for text in [
+            "while (atomic_load(&x)) {}",
+            "int a = f(b,\natomic_load(&x));",
+            "if (y)\n  atomic_load(&x);",
+            "} else if (atomic_load(&x)) {",
+        ] {
             assert_eq!(edited("x.c", text, "atomic_load", OrderChange::Fence), None, "{text}");
         }
     }

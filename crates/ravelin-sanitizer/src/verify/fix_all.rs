@@ -12,7 +12,7 @@
 //! the rest is repaired.
 
 use super::offers::Offers;
-use super::plan::{Explored, Fixing, Listeners, VerifyPlan};
+use super::plan::{ExploredProgram, Fixing, Listeners, VerifyPlan};
 use super::problem::{ProblemKey, ProblemRun, Problems, problems_of};
 use super::stale::StaleRun;
 use crate::patch::{self, Patch, SourceEdit};
@@ -99,7 +99,7 @@ struct Fixer<'a> {
 }
 
 impl Fixer<'_> {
-    fn fix(mut self, first: Explored, before: Report, listeners: Listeners) -> Result<FixedProgram, NotWatched> {
+    fn fix(mut self, first: ExploredProgram, before: Report, listeners: Listeners) -> Result<FixedProgram, NotWatched> {
         let complete_before = first.verification.complete || !first.problems.is_empty();
         let mut verification = first.verification;
         let mut problems = first.problems;
@@ -118,6 +118,10 @@ impl Fixer<'_> {
                     self.doubt = self.plan.limit(0, self.start).or(Some("there is no set of changes".to_owned()));
                     break;
                 };
+                if next.is_empty() && set.is_empty() && verification.complete {
+                    // All schedules are known.
+                    break;
+                }
                 set = next;
                 let explored = self.verify(&set, listeners)?;
                 self.runs += explored.verification.runs;
@@ -145,7 +149,7 @@ impl Fixer<'_> {
     }
 
     /// Verifies the program with changes, up to the first problem.
-    fn verify(&self, set: &[usize], listeners: Listeners) -> Result<Explored, NotWatched> {
+    fn verify(&self, set: &[usize], listeners: Listeners) -> Result<ExploredProgram, NotWatched> {
         let mut plan = self.plan.clone();
         plan.fixing = plan.fixing.with(self.offers.changes(set));
         plan.watch.options.extend(self.offers.words(set));
@@ -179,38 +183,51 @@ impl Fixer<'_> {
         }
     }
 
-    /// Learns from a problem of the program with these changes.
+    /// Learns from a run of the program with these changes that has problems.
     fn learn(&mut self, problem: ProblemRun, set: &[usize]) -> Result<(), NotWatched> {
-        if !self.is_wanted(&problem) {
-            self.ignore(&problem);
+        if let Some(run) = &problem.stale {
+            let places = run.places();
+            let removable = self.is_wanted(&problem) && self.learn_from(Sighting::Stale(run.clone()), set)?;
+            if !removable {
+                self.plan.fixing.left_stale.insert(places);
+                self.leave(problem);
+            }
             return Ok(());
         }
-        let sighting = match problem.stale {
-            Some(ref run) => Some(Sighting::Stale(run.clone())),
-            None => {
-                let race = problems_of(&problem.watched, true).into_iter().find(ProblemKey::is_race);
-                race.map(|race| Sighting::Race(problem.script.clone(), race))
+        for key in problems_of(&problem.watched, problem.failed.is_some()) {
+            if self.plan.fixing.left.contains(&key) {
+                continue;
             }
-        };
-        let Some(sighting) = sighting else {
-            self.leave(problem);
-            return Ok(());
-        };
+            let mut alone = problem.clone();
+            for process in &mut alone.watched.processes {
+                process.findings.retain(|found| key.is(found));
+            }
+            let removable = key.is_race()
+                && self.is_wanted(&alone)
+                && self.learn_from(Sighting::Race(alone.script.clone(), key.clone()), set)?;
+            if !removable {
+                self.plan.fixing.left.push(key);
+                self.leave(alone);
+            }
+        }
+        Ok(())
+    }
+
+    /// Learns from what was seen in the program with these changes. Says whether changes can remove it.
+    fn learn_from(&mut self, sighting: Sighting, set: &[usize]) -> Result<bool, NotWatched> {
         if !self.leaves(&sighting, set)? {
             self.doubt = Some("a finding was not there when it was looked at again".to_owned());
-            self.leave(problem);
-            return Ok(());
+            return Ok(false);
         }
         let learned = self.clauses(&sighting, set)?;
         if learned.iter().any(Vec::is_empty) {
-            self.leave(problem);
-            return Ok(());
+            return Ok(false);
         }
         for clause in learned {
             self.covers.require(clause);
         }
         self.sightings.push(sighting);
-        Ok(())
+        Ok(true)
     }
 
     /// What every set satisfies that removes what was seen.
@@ -239,36 +256,19 @@ impl Fixer<'_> {
         problem.failed.is_some() || !report.is_clean() || !report.crashes.is_empty()
     }
 
-    /// Does not count it from now on.
-    fn ignore(&mut self, problem: &ProblemRun) {
-        match &problem.stale {
-            Some(run) => {
-                self.plan.fixing.left_stale.insert(run.places());
-            }
-            None => self.plan.fixing.left.extend(problems_of(&problem.watched, true)),
+    /// No change removes it, or nobody wants to hear of it.
+    fn leave(&mut self, problem: ProblemRun) {
+        if self.is_wanted(&problem) {
+            self.left.push(problem);
         }
-    }
-
-    /// No change removes it.
-    fn leave(&mut self, mut problem: ProblemRun) {
-        let race = problems_of(&problem.watched, true).into_iter().find(ProblemKey::is_race);
-        if let Some(race) = race.filter(|_| problem.stale.is_none()) {
-            // Others of the same run may still be removed.
-            self.plan.fixing.left.push(race.clone());
-            for process in &mut problem.watched.processes {
-                process.findings.retain(|found| race.is(found));
-            }
-        } else {
-            self.ignore(&problem);
-        }
-        self.left.push(problem);
     }
 
     fn patches(&self, set: &[usize]) -> (Vec<Patch>, Vec<Fix>) {
         let mut edits = Vec::new();
         for &offer in set {
             let place = &self.offers.places[self.offers.all[offer].place];
-            let first_of_line = self.offers.places.iter().filter(|other| (&other.file, other.line) == (&place.file, place.line));
+            let first_of_line =
+                self.offers.places.iter().filter(|other| (&other.file, other.line) == (&place.file, place.line));
             let is_first = first_of_line.map(|other| other.column).min() == Some(place.column);
             edits.push(SourceEdit {
                 file: Path::new(&place.file).to_owned(),

@@ -60,7 +60,12 @@ pub struct ChangeOffer {
 
 impl Offers {
     /// The offers for accesses that were seen. Code of the system, and code without lines, is not changed.
-    pub fn new(seen: &SeenAccesses, modules: &[Module], executable: Option<&Path>, directory: Option<PathBuf>) -> Offers {
+    pub fn new(
+        seen: &SeenAccesses,
+        modules: &[Module],
+        executable: Option<&Path>,
+        directory: Option<PathBuf>,
+    ) -> Offers {
         let mut symbols = Symbols::new(directory);
         let mut places: BTreeMap<(String, u32, Option<u32>, bool), Vec<PlacedAccess>> = BTreeMap::new();
         for (pc, seen) in seen.iter() {
@@ -78,7 +83,8 @@ impl Offers {
             places.entry((file.clone(), line, frame.column, seen.writes)).or_default().push(access);
         }
         let lines: Vec<(String, u32)> = places.keys().map(|(file, line, ..)| (file.clone(), *line)).collect();
-        let is_alone = |file: &str, line: u32| lines.iter().filter(|other| (&*other.0, other.1) == (file, line)).count() == 1;
+        let is_alone =
+            |file: &str, line: u32| lines.iter().filter(|other| (&*other.0, other.1) == (file, line)).count() == 1;
         let places: Vec<SourcePlace> = (places.into_iter())
             .map(|((file, line, column, _), accesses)| {
                 let is_alone = is_alone(&file, line);

@@ -7,7 +7,9 @@ use super::seen::SeenAccesses;
 use super::stale::StalePlaces;
 use super::worker::{Shared, VerifyState, Worker};
 use crate::report::{Gathered, Report, Run, Wanted, gather};
-use crate::watch::{FreshReason, NotWatched, SteeredProgram, SteeredRun, Streams, WatchCommand, interrupted, kill_runs};
+use crate::watch::{
+    FreshReason, NotWatched, SteeredProgram, SteeredRun, Streams, WatchCommand, interrupted, kill_runs,
+};
 use ravelin_answer::sanitizer::Verification;
 use ravelin_findings::Module;
 use ravelin_findings::steering::doubts;
@@ -56,7 +58,7 @@ pub struct Fixing {
 }
 
 /// What is known when no run is left to make.
-pub(super) struct Explored {
+pub(super) struct ExploredProgram {
     pub verification: Verification,
     pub problems: Problems,
     pub executable: Option<PathBuf>,
@@ -94,7 +96,7 @@ impl VerifyPlan {
     }
 
     /// Makes the runs, without a report.
-    pub(super) fn explored(&self, listeners: Listeners) -> Result<Explored, NotWatched> {
+    pub(super) fn explored(&self, listeners: Listeners) -> Result<ExploredProgram, NotWatched> {
         let start = Instant::now();
         let watchdog = Watchdog::default();
         std::thread::scope(|scope| {
@@ -105,7 +107,7 @@ impl VerifyPlan {
         })
     }
 
-    fn explored_from(&self, start: Instant, listeners: Listeners) -> Result<Explored, NotWatched> {
+    fn explored_from(&self, start: Instant, listeners: Listeners) -> Result<ExploredProgram, NotWatched> {
         let Some(first) = self.first_run(start)? else { return Ok(self.without_a_run(start)) };
         let threads = first.watched.processes.iter().map(|process| process.threads_started).max().unwrap_or(0);
         let mut shared = Shared::new(self, start, listeners)?;
@@ -150,7 +152,7 @@ impl VerifyPlan {
             checks_robustness: self.robustness,
             seconds: start.elapsed().as_secs(),
         };
-        Ok(Explored {
+        Ok(ExploredProgram {
             verification,
             problems: state.problems,
             executable: first.watched.executable,
@@ -206,7 +208,7 @@ impl VerifyPlan {
     }
 
     /// The answer if not even one run ended in time.
-    fn without_a_run(&self, start: Instant) -> Explored {
+    fn without_a_run(&self, start: Instant) -> ExploredProgram {
         let verification = Verification {
             runs: 0,
             redundant: 0,
@@ -219,7 +221,7 @@ impl VerifyPlan {
             checks_robustness: self.robustness,
             seconds: start.elapsed().as_secs(),
         };
-        Explored {
+        ExploredProgram {
             verification,
             problems: Problems::default(),
             executable: None,

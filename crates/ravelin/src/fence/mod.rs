@@ -6,8 +6,8 @@ mod plan;
 mod repaired_text;
 
 pub use lists::{read_cost, read_placement};
-pub use repaired_text::unified_diff;
 pub(crate) use plan::{FencePlan, Task};
+pub use repaired_text::unified_diff;
 
 use crate::answers::{self, RepairResult};
 use crate::error::Error;
