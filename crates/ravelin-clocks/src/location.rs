@@ -27,7 +27,7 @@ pub const VALUES: usize = 4;
 /// message, the sc clocks, the sightings and the values. A load by the owner needs no sightings, and only a write needs
 /// the values.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LocationClocks {
     /// One more than the site of the last read since the last write. Without such a read, `M_SC` equals `written`.
     last_read: Option<NonZero<SiteCode>>,

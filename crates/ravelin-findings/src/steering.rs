@@ -1,7 +1,8 @@
 //! The memory in which `ravelin verify` says what a run has to do, and the run what it did.
 //!
 //! It lies behind the segments of the arena. A run follows the [script](SCRIPT) choice by choice. Then it goes on by
-//! itself: the thread that has the turn keeps it as long as it can run, then the next one gets it. Threads that are
+//! itself: the thread that has the turn keeps it as long as it can run, then the next one gets it; or, with a
+//! [seed](SEED), threads are drawn. Threads that are
 //! [asleep](SLEEPERS) after the script do not run before a thread does something that conflicts with what they are about
 //! to do. The [events](EVENTS) are those of the script, too. Events with [`flags::PENDING`](crate::events::flags::PENDING)
 //! follow, one for each thread that had not ended.
@@ -19,16 +20,21 @@ pub const ASLEEP: usize = 2;
 /// Index of the largest number of times that a thread may come back to the same access without having changed anything
 /// others can see, where that is not known to be a waiting loop. 0 for any number.
 pub const UNROLL: usize = 3;
-/// Index of the number of the event that is to be reported as a finding, plus 1; 0 for none. See [`REPORT_OTHER`].
-pub const REPORT: usize = 4;
-/// Index of the number of the event that it may miss, plus 1.
-pub const REPORT_OTHER: usize = 5;
+/// Index of the number of the event that is to be stale, plus 1; 0 for none. It is an atomic access: it reads
+/// [`STALE_VALUE`], and leaves memory as it is.
+pub const STALE: usize = 4;
+/// Index of the number of the event that has written this value, plus 1; 0 for the initial value.
+pub const STALE_SOURCE: usize = 5;
 /// Index of the number of events, which the run writes.
 pub const EVENT_COUNT: usize = 6;
 /// Index of a [`SteeredEnd`], which the run writes; 0 if it ended in another way.
 pub const END: usize = 7;
 /// Index of an or of [`doubts`], which the run writes.
 pub const DOUBTS: usize = 8;
+/// Index of the value that a stale access reads.
+pub const STALE_VALUE: usize = 9;
+/// Index of the number that decides which thread gets the turn after the script; 0 if the thread that has it keeps it.
+pub const SEED: usize = 10;
 /// Words before the script.
 pub const HEAD: usize = 64;
 

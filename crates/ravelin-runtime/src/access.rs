@@ -10,6 +10,7 @@ use crate::race;
 use crate::records::{self, LockedRecord};
 use crate::report::{self, CompletedAccess};
 use crate::schedule::steer;
+use crate::stale;
 use crate::this_thread::{self, InsideGuard, WatchedThread};
 use crate::trace;
 use ravelin_clocks::{AccessViolation, AtomicOrder, CasKind, LocationAccess, LocationClocks, MessageAccess};
@@ -88,7 +89,7 @@ impl Effect {
 
     /// Writes it down for a steered run.
     #[cold]
-    fn tell(self, order: AtomicOrder) {
+    pub fn tell(self, order: AtomicOrder) {
         let (act, read, written) = match self {
             Effect::Load { value } => (Act::Load, value, 0),
             Effect::Store { value } => (Act::Store, 0, value),
@@ -101,7 +102,7 @@ impl Effect {
 
     /// What it means for a waiting loop.
     #[inline(always)]
-    fn spins(self, thread: &mut WatchedThread, place: AccessPlace) {
+    pub fn spins(self, thread: &mut WatchedThread, place: AccessPlace) {
         match self {
             Effect::Load { value: read }
             // An exchange that finds what it writes is how some locks wait.
@@ -174,6 +175,9 @@ impl OpenAccess {
             locked.wrote();
         } else if kind == AccessKind::Load && is_event {
             thread.loads.made(address, &locked, epoch, order.acquires());
+        }
+        if thread.special & steer::STEERED != 0 {
+            stale::keep_source(locked.record().location(|| 0));
         }
         drop(locked);
         if let Some(source) = source.filter(|_| is_event) {

@@ -8,6 +8,7 @@ use crate::options;
 use crate::schedule;
 use crate::special::{self, NextAccess, NextAct};
 use crate::spin::Spin;
+use crate::stale;
 use crate::this_thread;
 use crate::word::Word;
 use ravelin_clocks::{AtomicOrder, CasKind, FenceLocation};
@@ -58,6 +59,11 @@ fn access<T: Word, R>(
     result
 }
 
+/// The place of an access that leaves memory as it is.
+fn stale_place<T: Word>(at: *mut T, pc: usize) -> AccessPlace {
+    AccessPlace { pc, address: at as usize, size: size_of::<T>(), writes: false }
+}
+
 /// What the access at this place will do.
 #[inline(always)]
 fn next<T: Word>(at: *mut T, pc: usize, act: NextAct) -> NextAccess {
@@ -66,6 +72,11 @@ fn next<T: Word>(at: *mut T, pc: usize, act: NextAct) -> NextAccess {
 
 extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
     let code = special::before(next(at, pc, NextAct::Load), code, AccessKind::Load);
+    if code & special::STALE != 0 {
+        let value = T::of_low(stale::value());
+        stale::made(stale_place(at, pc), order(code), Effect::Load { value: value.low() });
+        return value;
+    }
     let thread = this_thread::active();
     if !thread.is_null() && !schedule::steer::is_on() {
         // SAFETY: the calling thread's own state. A signal handler that runs now makes its own events and returns.
@@ -91,6 +102,9 @@ extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
 
 extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
     let code = special::before(next(at, pc, NextAct::Store), code, AccessKind::Store);
+    if code & special::STALE != 0 {
+        return stale::made(stale_place(at, pc), order(code), Effect::Store { value: value.low() });
+    }
     access(
         (at, pc, true),
         // SAFETY: the program's own access.
@@ -102,6 +116,13 @@ extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
 #[inline(always)]
 fn update<T: Word>(at: *mut T, code: i32, pc: usize, act: NextAct, change: impl Fn(T) -> T) -> T {
     let code = special::before(next(at, pc, act), code, AccessKind::Update);
+    if code & special::STALE != 0 {
+        let old = T::of_low(stale::value());
+        let new = change(old);
+        let effect = Effect::Update { old: old.low(), new: new.low(), changed: new != old };
+        stale::made(stale_place(at, pc), order(code), effect);
+        return old;
+    }
     access(
         (at, pc, true),
         // SAFETY: the program's own access.
@@ -131,6 +152,13 @@ fetch!(fetch_add: add, fetch_sub: sub, fetch_and: and, fetch_or: or, fetch_xor: 
 #[inline(always)]
 fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32), cas: CasKind, pc: usize) -> T {
     let codes = special::before_exchange(next(at, pc, NextAct::CompareExchange(expected.low())), codes);
+    if codes.0 & special::STALE != 0 {
+        let found = T::of_low(stale::value());
+        let written = (found == expected).then_some(new.low());
+        let effect = Effect::CompareExchange { kind: cas, expected: expected.low(), found: found.low(), written };
+        stale::made(stale_place(at, pc), order(if written.is_some() { codes.0 } else { codes.1 }), effect);
+        return found;
+    }
     access(
         (at, pc, true),
         // SAFETY: the program's own access.

@@ -52,6 +52,7 @@ mod sources;
 mod special;
 mod spin;
 mod spinning;
+mod stale;
 mod start_order;
 mod sync;
 mod this_thread;

@@ -30,6 +30,9 @@ pub enum NextAct {
     CompareExchange(u64),
 }
 
+/// In the code of an order: the access is to be stale ([`crate::stale`]).
+pub const STALE: i32 = 1 << 20;
+
 /// Whether the accesses of the calling thread need more than usual.
 #[inline(always)]
 pub fn is_needed() -> bool {
@@ -54,7 +57,8 @@ pub fn before_exchange(access: NextAccess, codes: (i32, i32)) -> (i32, i32) {
 #[inline(never)]
 fn prepare(access: NextAccess, code: i32, kind: AccessKind) -> i32 {
     schedule::access(access, [atomics::order(code); 2]);
-    if repair::is_on() { repair::prepare(access.pc, code, kind) } else { code }
+    let code = if repair::is_on() { repair::prepare(access.pc, code, kind) } else { code };
+    code | stale_bit()
 }
 
 #[cold]
@@ -63,7 +67,11 @@ fn prepare_exchange(access: NextAccess, codes: (i32, i32)) -> (i32, i32) {
     schedule::access(access, [codes.0, codes.1].map(atomics::order));
     let codes = if repair::is_on() { repair::prepare_exchange(access.pc, codes) } else { codes };
     schedule::exchange_orders(atomics::order(codes.0), atomics::order(codes.1));
-    codes
+    (codes.0 | stale_bit(), codes.1)
+}
+
+fn stale_bit() -> i32 {
+    if schedule::steer::is_on() && schedule::steer::is_stale() { STALE } else { 0 }
 }
 
 /// Before a fence.

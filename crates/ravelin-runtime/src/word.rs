@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 pub trait Word: Copy + PartialEq + 'static {
     /// The value as kept in histories: its low 64 bits.
     fn low(self) -> u64;
+    /// The value with these low bits, and no others.
+    fn of_low(low: u64) -> Self;
     /// Loads it.
     ///
     /// # Safety
@@ -80,6 +82,9 @@ macro_rules! word {
             fn low(self) -> u64 {
                 u64::from(self)
             }
+            fn of_low(low: u64) -> Self {
+                low as $word
+            }
             #[inline(always)]
             unsafe fn load(at: *mut Self) -> Self {
                 // SAFETY: guaranteed by the caller.
@@ -112,6 +117,10 @@ impl Word for u128 {
     #[inline(always)]
     fn low(self) -> u64 {
         self as u64
+    }
+
+    fn of_low(low: u64) -> u128 {
+        low.into()
     }
 
     unsafe fn load(at: *mut u128) -> u128 {

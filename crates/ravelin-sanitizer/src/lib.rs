@@ -30,6 +30,6 @@ pub use trial::Trial;
 pub use unpack::{NotUnpacked, Runtime};
 pub use verify::{Listeners, Progress, VerifiedProgram, VerifyPlan};
 pub use watch::{
-    FreshReason, NotWatched, ReportedEvents, SteeredProgram, SteeredRun, Streams, WatchCommand, WatchedRun,
-    find_program, read_findings, watch,
+    FreshReason, NotWatched, SteeredProgram, SteeredRun, Streams, WatchCommand, WatchedRun, find_program,
+    read_findings, watch,
 };

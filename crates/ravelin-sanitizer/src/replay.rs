@@ -4,7 +4,7 @@ use crate::report::{Report, Wanted};
 use crate::runs::{RunPlan, Scheduling};
 use crate::verify;
 use crate::watch::{NotWatched, Streams, WatchCommand};
-use ravelin_answer::sanitizer::{CommandLine, FirstRun, SanitizerReport};
+use ravelin_answer::sanitizer::{CommandLine, FirstRun, SanitizerReport, StaleValue};
 use ravelin_answer::{Answer, Document};
 use ravelin_schedule::{NoSchedule, Schedule, Strategy};
 use ravelin_verify::{NoScript, Script};
@@ -28,6 +28,12 @@ pub enum NotReplayable {
     Schedule(#[from] NoSchedule),
     #[error(transparent)]
     Script(#[from] NoScript),
+    #[error(
+        "nothing is known about stale values of this finding: make the report with `ravelin verify --consequences`"
+    )]
+    NoConsequences,
+    #[error("{value} is not among the stale values of this finding: {known}")]
+    NoSuchValue { value: String, known: String },
     #[error("the report does not say which program was run")]
     WithoutProgram,
 }
@@ -86,6 +92,23 @@ impl SteeredReplay {
         let script = schedule.as_deref().ok_or(NotReplayable::ByTheSystem)?.parse()?;
         let command = report.command.clone().filter(|command| !command.words.is_empty());
         Ok(SteeredReplay { command: command.ok_or(NotReplayable::WithoutProgram)?, script })
+    }
+
+    /// Finding `number` of a document with its access stale: with this value, or the one that leads to the worst.
+    pub fn stale(document: &Document, number: usize, value: Option<&str>) -> Result<SteeredReplay, NotReplayable> {
+        let Some(Answer::Sanitizer(report)) = document.answers.first() else { return Err(NotReplayable::NotAReport) };
+        let replay = SteeredReplay::new(report, number)?;
+        let found = number.checked_sub(1).and_then(|index| report.findings.get(index));
+        let consequence = found.and_then(|found| found.consequence.as_ref()).ok_or(NotReplayable::NoConsequences)?;
+        let is_it = |known: &&StaleValue| value.is_none_or(|value| value == known.value);
+        let Some(known) = consequence.values.iter().find(is_it) else {
+            let known: Vec<&str> = consequence.values.iter().map(|known| &*known.value).collect();
+            return Err(match value {
+                Some(value) => NotReplayable::NoSuchValue { value: value.to_owned(), known: known.join(", ") },
+                None => NotReplayable::NoConsequences,
+            });
+        };
+        Ok(SteeredReplay { script: known.schedule.parse()?, ..replay })
     }
 
     /// Makes the run again, and reports.

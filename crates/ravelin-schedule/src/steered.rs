@@ -24,6 +24,8 @@ pub struct Steering {
     /// Threads that wait for an object as soon as they have opened a lock.
     registered: Vec<(usize, usize)>,
     gifts: Vec<Gift>,
+    /// Draws threads after the script, unless it is 0.
+    seed: u64,
 }
 
 /// Some of these threads can continue.
@@ -46,6 +48,11 @@ impl Steering {
     pub fn new(choices: Vec<u64>, sleepers: Vec<usize>) -> Steering {
         let asleep = if choices.is_empty() { sleepers.clone() } else { Vec::new() };
         Steering { choices, sleepers, asleep, ..Steering::default() }
+    }
+
+    /// The same, with threads drawn after the script.
+    pub fn with_seed(self, seed: u64) -> Steering {
+        Steering { seed, ..self }
     }
 
     /// The choice for the next step; `None` after the script.
@@ -80,8 +87,15 @@ impl Steering {
     /// After the script: the thread that continues. `ready` is not empty.
     pub fn next(&self, me: usize, ready: &[usize]) -> Result<usize, SteeredEnd> {
         let is_awake = |thread: &usize| !self.asleep.contains(thread);
-        if ready.contains(&me) && is_awake(&me) {
+        let drawn = if self.seed == 0 { 0 } else { mixed(self.seed.wrapping_add(self.steps as u64)) };
+        // A thread that has the turn keeps it three times of four: most of what it does next nobody sees.
+        if ready.contains(&me) && is_awake(&me) && drawn % 4 != 3 {
             return Ok(me);
+        }
+        if self.seed != 0 {
+            let awake: Vec<usize> = ready.iter().copied().filter(is_awake).collect();
+            let at = (drawn >> 2) as usize % awake.len().max(1);
+            return awake.get(at).copied().ok_or(SteeredEnd::Asleep);
         }
         ready.iter().copied().filter(is_awake).min().ok_or(SteeredEnd::Asleep)
     }
@@ -121,4 +135,12 @@ impl Steering {
         let left = self.gifts.remove(at).takers;
         left.into_iter().filter(|other| !self.gifts.iter().any(|gift| gift.takers.contains(other))).collect()
     }
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+fn mixed(number: u64) -> u64 {
+    let mut z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
 }

@@ -14,4 +14,4 @@ mod run;
 
 pub use changes::{ChangedRun, Changes, OrderChange};
 pub use exploration::Exploration;
-pub use run::{Choice, NoScript, RecordedRun, Script};
+pub use run::{Choice, NoScript, RecordedRun, Script, StaleChoice};

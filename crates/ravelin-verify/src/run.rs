@@ -20,6 +20,18 @@ pub struct Choice {
 pub struct Script {
     pub choices: Vec<Choice>,
     pub sleepers: Vec<u32>,
+    /// The access of the last choice is stale.
+    pub stale: Option<StaleChoice>,
+    /// After the script, threads are drawn with this seed; 0 if each keeps the turn as long as it can run.
+    pub seed: u64,
+}
+
+/// What a stale access reads, or is placed behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StaleChoice {
+    pub value: u64,
+    /// The number of the choice that wrote it; `None` for the initial value.
+    pub source: Option<usize>,
 }
 
 /// What a run did.
@@ -37,7 +49,8 @@ pub struct RecordedRun {
 }
 
 /// A script as text, for reports: `steps:0x3,1x2,2t` is three steps of thread 0, two of thread 1, and one of thread 2 whose
-/// wait times out.
+/// wait times out. With `;stale:5@3` the last step reads the value 5 that step 3 wrote, counted from 0; without `@` it is
+/// the initial value. With `;seed:7` the threads after these steps are drawn.
 impl fmt::Display for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(PREFIX)?;
@@ -51,11 +64,21 @@ impl fmt::Display for Script {
                 several => write!(f, "{separator}{thread}x{several}")?,
             }
         }
+        match self.stale {
+            Some(StaleChoice { value, source: Some(source) }) => write!(f, "{STALE}{value}@{source}")?,
+            Some(StaleChoice { value, source: None }) => write!(f, "{STALE}{value}")?,
+            None => {}
+        }
+        if self.seed != 0 {
+            write!(f, "{SEED}{}", self.seed)?;
+        }
         Ok(())
     }
 }
 
 const PREFIX: &str = "steps:";
+const STALE: &str = ";stale:";
+const SEED: &str = ";seed:";
 
 /// A text that is no script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +99,16 @@ impl FromStr for Script {
         let read = || {
             let words = text.strip_prefix(PREFIX)?;
             let mut script = Script::default();
+            let (words, seed) = words.split_once(SEED).unwrap_or((words, "0"));
+            script.seed = seed.parse().ok()?;
+            let (words, stale) = words.split_once(STALE).map_or((words, None), |(words, stale)| (words, Some(stale)));
+            if let Some(stale) = stale {
+                let (value, source) =
+                    stale.split_once('@').map_or((stale, None), |(value, source)| (value, Some(source)));
+                let source = source.map(|source| source.parse().ok().filter(|source| *source < MOST_CHOICES));
+                let source = source.map_or(Some(None), |source| source.map(Some))?;
+                script.stale = Some(StaleChoice { value: value.parse().ok()?, source });
+            }
             for word in words.split(',').filter(|_| !words.is_empty()) {
                 let (word, times_out) = word.strip_suffix('t').map_or((word, false), |word| (word, true));
                 let (thread, times) = word.split_once('x').unwrap_or((word, "1"));

@@ -22,7 +22,7 @@ pub fn every_run(simulator: &Simulator, threads: u32, most: usize, visit: &mut i
             for other in (0..threads).filter(|&thread| thread != schedule[step]) {
                 let threads = schedule[..step].iter().copied().chain([other]);
                 let choices = threads.map(|thread| Choice { thread, times_out: false }).collect();
-                scripts.push(Script { choices, sleepers: Vec::new() });
+                scripts.push(Script { choices, ..Script::default() });
             }
         }
     }

@@ -22,7 +22,7 @@ fn store_buffering() -> Program {
 
 fn script(threads: &[u32], sleepers: &[u32]) -> Script {
     let choices = threads.iter().map(|&thread| Choice { thread, times_out: false }).collect();
-    Script { choices, sleepers: sleepers.to_vec() }
+    Script { choices, sleepers: sleepers.to_vec(), ..Script::default() }
 }
 
 fn schedule(run: &ravelin_verify::RecordedRun) -> Vec<u32> {

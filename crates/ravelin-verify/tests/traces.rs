@@ -30,7 +30,7 @@ pub fn key(events: &[RunEvent]) -> Key {
 
 pub fn script(threads: &[u32]) -> Script {
     let choices = threads.iter().map(|&thread| Choice { thread, times_out: false }).collect();
-    Script { choices, sleepers: Vec::new() }
+    Script { choices, ..Script::default() }
 }
 
 /// What can happen.

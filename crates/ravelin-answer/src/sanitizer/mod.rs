@@ -4,6 +4,7 @@
 //! versions.
 
 mod access;
+mod consequence;
 mod problem;
 #[cfg(test)]
 pub(crate) mod sample;
@@ -14,6 +15,7 @@ pub use access::{
     AccessKind, AccessOrder, CallerLine, Frame, MemoryArea, PathStep, PathStepKind, WatchedAccess, WatchedLocation,
     WatchedThread,
 };
+pub use consequence::{Consequence, StaleOutcome, StaleValue};
 pub use problem::{Problem, ProblemGroup};
 pub use trial::FixTrial;
 pub use verification::{Failure, Verification};
@@ -165,6 +167,13 @@ pub struct HiddenFindings {
     pub spinning: usize,
     /// A suppressions file covers them.
     pub suppressed: usize,
+    /// Stale values with which the program does the same as without.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rejoining: usize,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// A watched process.
@@ -224,6 +233,9 @@ pub struct Finding {
     pub path: Vec<PathStep>,
     /// What to change.
     pub suggestion: Suggestion,
+    /// What the program would do with a stale value, if that was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consequence: Option<Consequence>,
 }
 
 /// What to change to remove a finding.

@@ -40,6 +40,7 @@ fn verified(text: &mut String, report: &SanitizerReport, verification: &Verifica
     match report.verdict {
         Verdict::Violated => {
             let found = report.findings.len() + report.stuck.len() + report.crashes.len() + verification.failures.len();
+            let found = found + report.hidden.rejoining;
             let found = style.paint("1;31", &format!("violated, {}", counted(found as u64, "finding")));
             let _ = writeln!(text, "{}: {found} after {size}", report.program);
         }
@@ -141,6 +142,13 @@ fn finding(text: &mut String, number: usize, found: &Finding, report: &Sanitizer
         text.push_str("   so far it only let a waiting loop go round once more\n");
     }
     threads(text, found);
+    if let Some(consequence) = &found.consequence {
+        let paint = if consequence.outcome.is_failure() { "1;31" } else { "1" };
+        let _ = writeln!(text, "   {}: {}", style.paint(paint, "consequence"), consequence.sentence);
+        if let Some(worst) = consequence.values.first() {
+            let _ = writeln!(text, "     with {}", worst.schedule);
+        }
+    }
     let _ = writeln!(text, "   {}: {}", style.paint("1;32", "suggestion"), found.suggestion.text);
 }
 
@@ -245,6 +253,7 @@ fn remarks(text: &mut String, report: &SanitizerReport) {
         (report.hidden.library, "in the standard library (--show-library)"),
         (report.hidden.spinning, "where a waiting loop only goes round once more (--spinning)"),
         (report.hidden.suppressed, "suppressed"),
+        (report.hidden.rejoining, "stale values with which the program does the same as without (--all)"),
     ];
     for (number, why) in hidden.into_iter().filter(|(number, _)| *number > 0) {
         let _ = writeln!(text, "  not shown: {} {why}", grouped(number as u64));

@@ -221,6 +221,15 @@ pub struct VerifyOptions {
     /// Go on after the first finding, and list all
     #[arg(long)]
     pub keep_going: bool,
+    /// Go on after the first finding, and try what the program does with each stale value
+    #[arg(long, conflicts_with_all = ["fix_all", "no_robustness"])]
+    pub consequences: bool,
+    /// List also stale values with which the program does the same as without
+    #[arg(long, requires = "consequences")]
+    pub all: bool,
+    /// Which findings decide the exit code
+    #[arg(long, value_name = "WHICH", default_value = "any", requires_ifs = [("crash", "consequences"), ("value", "consequences")])]
+    pub fail_on: FailOn,
     /// Find the cheapest stronger orders and fences with which every schedule is right
     #[arg(long)]
     pub fix_all: bool,
@@ -242,6 +251,16 @@ pub struct VerifyOptions {
     /// Exit code if something was found
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub exit_code: u8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// Stale values that end the program badly, and everything but stale values
+    Crash,
+    /// The same, and stale values with which the program does something else
+    Value,
+    /// All
+    Any,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -318,6 +337,9 @@ pub struct Replay {
     /// Number of the finding in the report
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub finding: u64,
+    /// For a report of verify --consequences: let the access be stale, with this value or the one that leads to the worst
+    #[arg(long, value_name = "VALUE")]
+    pub stale: Option<Option<String>>,
     #[command(flatten)]
     pub options: ReportOptions,
 }

@@ -61,6 +61,11 @@ fn again(arguments: &arguments::Replay, replay: &SteeredReplay, wanted: &Wanted)
     let answer = report.answer(Some(replay.command.clone()));
     arguments.options.print("replay", vec![answer], &report.sources(), stderr())?;
     let number = arguments.finding;
+    if arguments.stale.is_some() {
+        let ends = if occurred { "the program does not end well" } else { "the program ends well" };
+        complain!("replayed {}: {ends}", replay.script);
+        return Ok(if occurred { Exit::Violated } else { Exit::Holds });
+    }
     if occurred {
         complain!("replayed {}: finding {number} occurred again", replay.script);
         return Ok(Exit::Violated);
@@ -73,5 +78,9 @@ fn read(arguments: &arguments::Replay) -> anyhow::Result<Recorded> {
     let length = std::fs::metadata(&arguments.recorded)?.len();
     anyhow::ensure!(length <= LARGEST, "this is too long for a report");
     let text = String::from_utf8_lossy(&std::fs::read(&arguments.recorded)?).into_owned();
-    Ok(Recorded::new(&Document::read(&text)?, usize::try_from(arguments.finding)?)?)
+    let (document, number) = (Document::read(&text)?, usize::try_from(arguments.finding)?);
+    Ok(match &arguments.stale {
+        Some(value) => Recorded::Steered(SteeredReplay::stale(&document, number, value.as_deref())?),
+        None => Recorded::new(&document, number)?,
+    })
 }

@@ -97,13 +97,34 @@ pub fn begin() -> bool {
     let choices = list(steering::CHOICES, steering::SCRIPT, steering::MOST_CHOICES);
     let sleepers = list(steering::ASLEEP, steering::SLEEPERS, steering::MOST_SLEEPERS);
     let sleepers = sleepers.into_iter().map(|thread| thread as usize).collect();
+    let seed = word(steering::SEED).load(Ordering::Relaxed);
     for index in [steering::EVENT_COUNT, steering::END, steering::DOUBTS] {
         word(index).store(0, Ordering::Relaxed);
     }
     WRITTEN.store(0, Ordering::Relaxed);
-    let begun = turn::with(|turns| turns.steer(Steering::new(choices, sleepers))).is_some();
+    let begun = turn::with(|turns| turns.steer(Steering::new(choices, sleepers).with_seed(seed))).is_some();
     ON.store(begun, Ordering::Release);
     begun
+}
+
+/// Whether the step that the calling thread has just begun is the one that is to be stale.
+pub fn is_stale() -> bool {
+    is_last(steering::STALE)
+}
+
+/// Whether that step writes what the stale one reads.
+pub fn is_stale_source() -> bool {
+    is_last(steering::STALE_SOURCE)
+}
+
+/// What the stale step reads.
+pub fn stale_value() -> u64 {
+    word(steering::STALE_VALUE).load(Ordering::Relaxed)
+}
+
+fn is_last(index: usize) -> bool {
+    let number = word(index).load(Ordering::Relaxed);
+    number != 0 && number == WRITTEN.load(Ordering::Relaxed) as u64
 }
 
 /// This process is a forked child of a steered one: its steps are not given.

@@ -73,6 +73,7 @@ impl Report {
             location: found.location.clone(),
             path: found.path.iter().map(path_step).collect(),
             suggestion: suggestion(found),
+            consequence: found.consequence.clone(),
         }
     }
 

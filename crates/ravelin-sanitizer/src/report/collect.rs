@@ -289,6 +289,7 @@ impl Naming<'_> {
             path,
             runs: Vec::new(),
             point: found.point,
+            consequence: None,
         }
     }
 
@@ -528,6 +529,7 @@ mod tests {
             suggestion,
             runs: Vec::new(),
             point: 0,
+            consequence: None,
         }
     }
 

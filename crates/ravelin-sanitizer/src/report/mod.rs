@@ -15,7 +15,8 @@ pub use suggestion::{Segment, Strengthen, Suggestion};
 
 use crate::watch::FreshReason;
 use ravelin_answer::sanitizer::{
-    Crash, HiddenFindings, PathStepKind, Problem, StandstillKind, WatchedAccess, WatchedLocation, WatchedProcess,
+    Consequence, Crash, HiddenFindings, PathStepKind, Problem, StandstillKind, WatchedAccess, WatchedLocation,
+    WatchedProcess,
 };
 use ravelin_schedule::Schedule;
 
@@ -113,6 +114,8 @@ pub struct Finding {
     pub runs: Vec<usize>,
     /// The scheduling point at which it was made in the first of them; 0 without a schedule.
     pub point: u64,
+    /// What the program would do with a stale value, if that was tried.
+    pub consequence: Option<Consequence>,
 }
 
 /// `before` happened, then `after`, on the same location.

@@ -244,7 +244,7 @@ impl Fixer<'_> {
                 watch.streams = Streams { input: Some(PathBuf::from("/dev/null")), silent: true };
                 watch.options.push("no-robustness".to_owned());
                 watch.options.extend(self.offers.words(taken));
-                let run = SteeredProgram::start(watch, true, self.plan.unroll)?.run(script, None)?;
+                let run = SteeredProgram::start(watch, true, self.plan.unroll)?.run(script)?;
                 Ok(run.is_some_and(|run| problems_of(&run.watched, true).contains(race)))
             }
         }

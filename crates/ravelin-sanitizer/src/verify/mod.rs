@@ -9,6 +9,7 @@
 //! stacks, the path that orders the two accesses and the change that would help. What only the axioms find, such as a
 //! cycle through several seq_cst accesses, is reported with its two places.
 
+mod consequences;
 mod fix_all;
 mod offers;
 mod plan;
@@ -31,12 +32,23 @@ use ravelin_verify::Script;
 
 /// Makes one run with given steps, in which the runtime looks for everything, and reports.
 pub fn again(watch: WatchCommand, script: &Script, wanted: &Wanted) -> Result<Report, NotWatched> {
+    let mut watch = watch;
+    if script.stale.is_some() {
+        // After a stale access nothing is said about others.
+        watch.options.push("no-robustness".to_owned());
+    }
     let plan = VerifyPlan { watch: watch.clone(), ..VerifyPlan::default() };
     let mut problems = Problems::default();
     let mut executable = None;
-    if let Some(again) = SteeredProgram::start(watch, true, 0)?.run(script, None)? {
+    if let Some(again) = SteeredProgram::start(watch, true, 0)?.run(script)? {
         executable.clone_from(&again.watched.executable);
-        problems.push(ProblemRun { script: script.clone(), watched: again.watched, failed: None, stale: None });
+        problems.push(ProblemRun {
+            script: script.clone(),
+            watched: again.watched,
+            failed: None,
+            stale: None,
+            consequence: None,
+        });
     }
     Ok(plan.report(&problems, &executable, wanted))
 }

@@ -42,6 +42,8 @@ pub struct VerifyPlan {
     pub silent: bool,
     /// What an earlier verification has left.
     pub resume: Option<Vec<u64>>,
+    /// Tries what stale accesses lead to.
+    pub consequences: bool,
     /// For a program that is verified with changes.
     pub fixing: Fixing,
 }
@@ -91,7 +93,14 @@ impl VerifyPlan {
     pub fn verify(&self, wanted: &Wanted, listeners: Listeners) -> Result<VerifiedProgram, NotWatched> {
         let explored = self.explored(listeners)?;
         let report = self.report(&explored.problems, &explored.executable, wanted);
-        let report = Report { fresh_processes: explored.fresh, ..report };
+        let mut report = Report { fresh_processes: explored.fresh, ..report };
+        for finding in &mut report.findings {
+            let runs = finding.runs.iter().filter_map(|run| explored.problems.all().get(*run));
+            let worst = runs.min_by_key(|run| (run.outcome().is_none(), run.outcome()));
+            finding.consequence = worst.and_then(|run| run.consequence.clone());
+        }
+        // The worst ones first; without consequences, as they were.
+        report.findings.sort_by_key(|finding| finding.consequence.as_ref().map(|consequence| consequence.outcome));
         Ok(VerifiedProgram { report, verification: explored.verification })
     }
 
@@ -118,9 +127,12 @@ impl VerifyPlan {
             self.explore(&shared);
         }
         let Shared { state, .. } = shared;
-        let state = state.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut state = state.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(error) = state.error {
             return Err(error);
+        }
+        if self.consequences {
+            self.find_consequences(&mut state.problems, start)?;
         }
         let statistics = state.exploration.statistics();
         let mut limits = state.limits.clone();
@@ -167,7 +179,7 @@ impl VerifyPlan {
         let Ok(script) = schedule.parse() else { return Ok(()) };
         let mut watch = self.watch.clone();
         watch.streams = Streams { input: Some(PathBuf::from("/dev/null")), silent: false };
-        SteeredProgram::start(watch, true, self.unroll)?.run(&script, None)?;
+        SteeredProgram::start(watch, true, self.unroll)?.run(&script)?;
         Ok(())
     }
 
@@ -196,13 +208,13 @@ impl VerifyPlan {
         start: Instant,
     ) -> Result<Option<SteeredRun>, NotWatched> {
         const REPETITIONS: u32 = 4;
-        let mut run = program.run(script, None)?;
+        let mut run = program.run(script)?;
         for _ in 0..REPETITIONS {
             let killed = run.as_ref().is_some_and(|run| run.watched.signal == Some(libc::SIGKILL));
             if !killed || self.is_over(start) {
                 break;
             }
-            run = program.run(script, None)?;
+            run = program.run(script)?;
         }
         Ok(run)
     }

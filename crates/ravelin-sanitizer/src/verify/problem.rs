@@ -3,7 +3,7 @@
 use super::stale::StaleRun;
 use crate::report::Run;
 use crate::watch::WatchedRun;
-use ravelin_answer::sanitizer::Failure;
+use ravelin_answer::sanitizer::{Consequence, Failure};
 use ravelin_findings::{FindingRecord, Findings, notes};
 use ravelin_verify::Script;
 
@@ -16,6 +16,8 @@ pub struct ProblemRun {
     pub failed: Option<u8>,
     /// The stale access, if that is what is wrong.
     pub stale: Option<StaleRun>,
+    /// What it would lead to, if that was tried.
+    pub consequence: Option<Consequence>,
 }
 
 /// Runs with problems; for each place in the program one.
@@ -70,6 +72,10 @@ impl Problems {
 
     pub fn all(&self) -> &[ProblemRun] {
         &self.all
+    }
+
+    pub fn all_mut(&mut self) -> &mut [ProblemRun] {
+        &mut self.all
     }
 
     pub fn into_runs(self) -> Vec<ProblemRun> {

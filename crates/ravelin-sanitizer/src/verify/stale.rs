@@ -1,10 +1,11 @@
 //! Accesses of a run that could have been stale.
 
+use super::worker::script_of;
 use crate::watch::WatchedRun;
 use ravelin_findings::events::{Act, RunEvent, flags};
 use ravelin_findings::{AccessKind, AccessRecord, FindingRecord, MemoryKind, Problem, Spinning};
-use ravelin_verify::Changes;
 use ravelin_verify::judge::{Knowledge, StaleAccess, StaleKind, judge};
+use ravelin_verify::{Changes, Script, StaleChoice};
 use std::collections::{HashMap, HashSet};
 
 /// Values that only make a loop go round, by the place and the state of its thread.
@@ -33,6 +34,25 @@ impl StaleRun {
     /// The place of the access, and of what it misses.
     pub fn places(&self) -> (u64, u64) {
         places(&self.events, &self.stale)
+    }
+
+    /// Scripts in which the access is stale, for each value that it may read, newest first. None if it did not happen because its
+    /// thread waited, or if the value is not known.
+    pub fn scripts(&self) -> Vec<Script> {
+        let event = &self.events[self.stale.event];
+        if event.is(flags::PENDING) || event.operation.size > 8 {
+            return Vec::new();
+        }
+        let script = script_of(&self.events[..=self.stale.event]);
+        // Rounds of waiting loops are no choices.
+        let number = |index: usize| self.events[..index].iter().filter(|event| !event.is(flags::ROUND)).count();
+        let all = all(&self.events, &self.rounds, &Changes::default()).0;
+        let here = all.into_iter().filter(|other| other.event == self.stale.event);
+        let choice = |stale: StaleAccess| {
+            let value = stale.value.or(Some(0).filter(|_| stale.kind == StaleKind::Write))?;
+            Some(StaleChoice { value, source: stale.source.map(number) })
+        };
+        here.filter_map(choice).map(|stale| Script { stale: Some(stale), ..script.clone() }).collect()
     }
 
     /// Whether the access is still stale, and misses a write of the same place, in the program with changes.

@@ -82,7 +82,13 @@ impl VerifyState {
         if !keys.is_empty() {
             let failed = (run.watched.exit_code != 0 && is_only_failed(&run.watched)).then_some(run.watched.exit_code);
             let watched = run.watched.clone();
-            self.problems.push(ProblemRun { script: Script::default(), watched, failed, stale: None });
+            self.problems.push(ProblemRun {
+                script: Script::default(),
+                watched,
+                failed,
+                stale: None,
+                consequence: None,
+            });
         }
     }
 }
@@ -222,7 +228,11 @@ impl<'a> Worker<'a> {
             state.problems.know(keys);
             let failed = (ended && watched.exit_code != 0 && is_only_failed(&watched)).then_some(watched.exit_code);
             drop(state);
-            self.keep(shared, &run.events, ProblemRun { script: script_of(&run.events), watched, failed, stale: None });
+            self.keep(
+                shared,
+                &run.events,
+                ProblemRun { script: script_of(&run.events), watched, failed, stale: None, consequence: None },
+            );
             state = shared.lock();
         }
         shared.show(&mut state);
@@ -241,7 +251,7 @@ impl<'a> Worker<'a> {
         let short = shorten(events);
         let mut kept = problem;
         if short != kept.script
-            && let Ok(Some(again)) = self.program.run(&short, None)
+            && let Ok(Some(again)) = self.program.run(&short)
             && again.run.end.is_none() == kept.failed.is_some()
             && problems_of(&again.watched, true).iter().any(|key| wanted.contains(key))
         {
@@ -289,12 +299,12 @@ impl<'a> Worker<'a> {
     ) -> Result<Option<ProblemRun>, NotWatched> {
         let script = shorten(&stale::until(events, found));
         let mut program = start(self.plan, self.processor, true)?;
-        let Some(again) = program.run(&script, None)? else { return Ok(None) };
+        let Some(again) = program.run(&script)? else { return Ok(None) };
         let mut watched = again.watched;
         if !stale::tell(&mut watched, &again.run.events, events, found) {
             return Ok(None);
         }
-        Ok(Some(ProblemRun { script, watched, failed: None, stale: None }))
+        Ok(Some(ProblemRun { script, watched, failed: None, stale: None, consequence: None }))
     }
 }
 
@@ -310,13 +320,10 @@ fn start(plan: &VerifyPlan, processor: Option<usize>, robustness: bool) -> Resul
 }
 
 /// The choices that lead to these events.
-fn script_of(events: &[RunEvent]) -> Script {
+pub fn script_of(events: &[RunEvent]) -> Script {
     let choice =
         |event: &RunEvent| ravelin_verify::Choice { thread: event.thread, times_out: event.is(flags::TIMED_OUT) };
-    Script {
-        choices: events.iter().filter(|event| !event.is(flags::ROUND)).map(choice).collect(),
-        sleepers: Vec::new(),
-    }
+    Script { choices: events.iter().filter(|event| !event.is(flags::ROUND)).map(choice).collect(), ..Script::default() }
 }
 
 fn is_only_failed(watched: &crate::watch::WatchedRun) -> bool {

@@ -10,7 +10,7 @@ mod store;
 
 pub use server::{FreshReason, RunServer, ServedRun};
 pub use signals::{interrupted, kill_runs};
-pub use steering::{ReportedEvents, SteeredProgram, SteeredRun};
+pub use steering::{SteeredProgram, SteeredRun};
 pub use store::{file_in_memory, path_in_memory, read_findings};
 
 use crate::unpack::{NotUnpacked, Runtime};

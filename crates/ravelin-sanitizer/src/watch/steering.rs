@@ -40,13 +40,6 @@ pub struct SteeredRun {
     pub doubts: u64,
 }
 
-/// The event that a run has to report as a finding, and the one that it may miss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReportedEvents {
-    pub event: usize,
-    pub missed: usize,
-}
-
 impl SteeredProgram {
     /// Starts the program. `watch` has no schedule.
     pub fn start(mut watch: WatchCommand, fresh: bool, unroll: u64) -> Result<SteeredProgram, NotWatched> {
@@ -75,9 +68,9 @@ impl SteeredProgram {
     }
 
     /// Makes a run; `None` if there was a request to end.
-    pub fn run(&mut self, script: &Script, report: Option<ReportedEvents>) -> Result<Option<SteeredRun>, NotWatched> {
+    pub fn run(&mut self, script: &Script) -> Result<Option<SteeredRun>, NotWatched> {
         if let Maker::Server(server, area) = &mut self.maker {
-            area.write(script, self.unroll, report);
+            area.write(script, self.unroll);
             match server.run("schedule=steered:0 livelock=0")? {
                 // A signal that asked to end may have reached the run.
                 _ if interrupted() => return Ok(None),
@@ -89,7 +82,7 @@ impl SteeredProgram {
         let not_mapped = |error| NotWatched::NotKept("memory".into(), error);
         let Some(arena) = store.arena() else { return Err(not_mapped(io::ErrorKind::Unsupported.into())) };
         let mut area = SteeringArea::new(arena).map_err(not_mapped)?;
-        area.write(script, self.unroll, report);
+        area.write(script, self.unroll);
         let watched = watch_in(&self.watch, &self.file, &store)?;
         if interrupted() {
             return Ok(None);
@@ -134,7 +127,7 @@ impl SteeringArea {
         self.word(index).load(Ordering::Relaxed)
     }
 
-    fn write(&mut self, script: &Script, unroll: u64, report: Option<ReportedEvents>) {
+    fn write(&mut self, script: &Script, unroll: u64) {
         let choices = &script.choices[..script.choices.len().min(steering::MOST_CHOICES)];
         for (index, choice) in choices.iter().enumerate() {
             let times_out = if choice.times_out { steering::TIMES_OUT } else { 0 };
@@ -147,8 +140,11 @@ impl SteeringArea {
         self.set(steering::CHOICES, choices.len() as u64);
         self.set(steering::ASLEEP, sleepers.len() as u64);
         self.set(steering::UNROLL, unroll);
-        self.set(steering::REPORT, report.map_or(0, |report| report.event as u64 + 1));
-        self.set(steering::REPORT_OTHER, report.map_or(0, |report| report.missed as u64 + 1));
+        self.set(steering::SEED, script.seed);
+        self.set(steering::STALE, script.stale.map_or(0, |_| choices.len() as u64));
+        let source = script.stale.and_then(|stale| stale.source);
+        self.set(steering::STALE_SOURCE, source.map_or(0, |source| source as u64 + 1));
+        self.set(steering::STALE_VALUE, script.stale.map_or(0, |stale| stale.value));
         for index in [steering::EVENT_COUNT, steering::END, steering::DOUBTS] {
             self.set(index, 0);
         }

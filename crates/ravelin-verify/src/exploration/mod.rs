@@ -166,7 +166,7 @@ impl Exploration {
         let mut sleepers: Vec<u32> = sleep.iter().map(|sleeper| sleeper.thread).collect();
         sleepers.sort_unstable();
         sleepers.dedup();
-        Some(Task { id, script: Script { choices, sleepers } })
+        Some(Task { id, script: Script { choices, sleepers, ..Script::default() } })
     }
 
     /// Takes what the run of a task did.

@@ -62,7 +62,7 @@ pub fn shorten(events: &[RunEvent]) -> Script {
         choices.extend(events.iter().map(|&at| trace.step(at).choice()));
         made[thread] += length;
     }
-    Script { choices, sleepers: Vec::new() }
+    Script { choices, ..Script::default() }
 }
 
 /// How often another thread gets the turn in a script.
