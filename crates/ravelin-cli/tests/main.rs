@@ -21,6 +21,9 @@ mod examples;
 mod explain;
 mod fence;
 mod files;
+#[allow(dead_code, reason = "ravelin-verify's tests use all of it")]
+#[path = "../../ravelin-verify/tests/graphs.rs"]
+mod graphs;
 mod in_time;
 mod instrument;
 mod json_schema;
@@ -43,7 +46,6 @@ mod serve_browser;
 mod served_runs;
 mod serving;
 mod signals;
-#[allow(dead_code, reason = "ravelin-verify's tests use all of it")]
 #[path = "../../ravelin-verify/tests/simulated.rs"]
 mod simulated;
 mod slow;

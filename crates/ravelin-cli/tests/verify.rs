@@ -160,6 +160,33 @@ fn what_no_order_removes_remains() {
     }
 }
 
+/// One program for each thing that a stale value can lead to, each twenty times.
+#[test]
+fn the_consequence_of_a_stale_value_is_found_every_time() {
+    let workshop = Workshop::new("verify-consequences");
+    let Some(program) = built("consequences.c", &workshop) else { return };
+    for outcome in ["crash", "abort", "standstill", "exit-code", "race", "not-decided", "rejoins"] {
+        let expected = if outcome == "race" { "data-race" } else { outcome };
+        for time in 0..20 {
+            let seen = verify(&program, &["--consequences"], &[outcome], &workshop.0).expect("an answer");
+            let found: Vec<&Value> = seen.answer["findings"].as_array().expect("findings").iter().collect();
+            let outcomes: Vec<Option<&str>> =
+                found.iter().map(|found| found["consequence"]["outcome"].as_str()).collect();
+            assert_eq!((seen.code, &outcomes[..]), (1, &[Some(expected)][..]), "{outcome}, time {time}");
+        }
+        let ends_badly = !matches!(outcome, "race" | "not-decided" | "rejoins");
+        for (which, code) in [("crash", ends_badly), ("value", outcome != "rejoins"), ("any", true)] {
+            let options = ["--consequences", "--fail-on", which];
+            let decided = verify(&program, &options, &[outcome], &workshop.0).expect("an answer");
+            assert_eq!(decided.code, i32::from(code), "{outcome} with --fail-on {which}");
+        }
+        let mut replay = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+        replay.arg("replay").arg(workshop.0.join("report.json")).arg("--stale");
+        let code = finish_with(&mut replay, LIMIT).expect("a run");
+        assert_eq!(code, i32::from(!matches!(outcome, "not-decided" | "rejoins")), "{outcome} again");
+    }
+}
+
 fn is_cpp(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "cpp")
 }

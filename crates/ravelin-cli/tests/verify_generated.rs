@@ -4,14 +4,18 @@
 //! Compiling takes longer than verifying, so one C file has many programs, and its argument chooses one.
 //! `RAVELIN_PROGRAMS` says how many are tried.
 
+use crate::graphs::is_consistent_with;
 use crate::programs::{compilers, finish, finish_with, try_all};
 use crate::simulated::{Simulator, deterministic};
 use crate::traces::{All, all};
 use crate::verify::verify;
 
+use ravelin_findings::events::{Act, flags};
 use ravelin_frontend::print;
 use ravelin_program::Program;
+use ravelin_sanitizer::{SteeredProgram, Streams, WatchCommand};
 use ravelin_semantics::generate::{Config, Generator, InstructionKind};
+use ravelin_verify::Script;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -246,4 +250,53 @@ fn the_cheapest_changes_cost_as_much_as_those_of_fence() {
     let (compared, equal) = (compared.into_inner(), equal.into_inner());
     println!("{compared} programs compared, {equal} of them cost the same");
     assert!(compilers().is_empty() || 2 * equal > compared);
+}
+
+/// Makes a run with a stale access. Says whether it is RC20-consistent.
+fn is_consistent(executable: &Path, number: &str, schedule: &str) -> Result<bool, String> {
+    let script: Script = schedule.parse().map_err(|error| format!("{error}"))?;
+    let stale = script.stale.ok_or("nothing is stale in this schedule")?;
+    let watch = WatchCommand {
+        program: executable.into(),
+        arguments: vec![number.into()],
+        options: vec!["no-robustness".to_owned()],
+        streams: Streams { input: Some("/dev/null".into()), silent: true },
+        ..WatchCommand::default()
+    };
+    let mut program = SteeredProgram::start(watch, true, 1000).map_err(|error| error.to_string())?;
+    let run = program.run(&script).map_err(|error| error.to_string())?.ok_or("it was interrupted")?;
+    // Choices are steps, and rounds of waiting loops are none. What only starts and joins threads orders nothing here.
+    let steps: Vec<_> = run.run.events.iter().filter(|event| !event.is(flags::ROUND)).collect();
+    let is_access =
+        |index: &usize| matches!(steps[*index].operation.act, Act::Load | Act::Store | Act::Update | Act::Fence);
+    let accesses: Vec<usize> = (0..steps.len()).filter(is_access).collect();
+    let at = |step: usize| accesses.iter().position(|access| *access == step).ok_or("this step is no access");
+    let events: Vec<_> = accesses.iter().map(|index| *steps[*index]).collect();
+    let source = stale.source.map(at).transpose()?;
+    Ok(is_consistent_with(&events, at(script.choices.len() - 1)?, source))
+}
+
+/// A run in which one access is stale is one of the behaviours that the model allows, to its end.
+#[test]
+fn runs_with_a_stale_access_are_consistent() {
+    let tried = AtomicUsize::new(0);
+    try_generated("verify-stale", config(&[]), 80, &["-O0", "-O2"], |executable, number, program, folder| {
+        if traces(program).is_none() {
+            return Ok(());
+        }
+        let verified = verify(executable, &["--consequences"], &[number], folder)?;
+        for finding in verified.answer["findings"].as_array().into_iter().flatten() {
+            for value in finding["consequence"]["values"].as_array().into_iter().flatten() {
+                let schedule = value["schedule"].as_str().ok_or("a schedule")?;
+                tried.fetch_add(1, Ordering::Relaxed);
+                if !is_consistent(executable, number, schedule)? {
+                    return Err(format!("{schedule} is not consistent"));
+                }
+            }
+        }
+        Ok(())
+    });
+    let tried = tried.into_inner();
+    println!("{tried} runs");
+    assert!(compilers().is_empty() || tried > 20);
 }

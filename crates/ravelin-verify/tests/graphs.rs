@@ -83,6 +83,31 @@ pub fn stale_by_axioms(events: &[RunEvent], known: &impl Knowledge) -> Vec<Stale
     stale
 }
 
+/// Whether a run is RC20-consistent in which one access reads an older write, or is placed behind it; all others read the
+/// newest. `stale` is the index of that access, and `source` that of the write, or none for the initial value.
+pub fn is_consistent_with(events: &[RunEvent], stale: usize, source: Option<usize>) -> bool {
+    let mut graph = Graph::default();
+    // The writes of each address, in modification order.
+    let mut messages: BTreeMap<Value, Vec<usize>> = BTreeMap::new();
+    for (index, event) in events.iter().enumerate() {
+        let address = (event.operation.address / 8) as Value;
+        if event.operation.act != Act::Fence && !graph.writes.contains_key(&address) {
+            graph.initialise(address, event.read as Value);
+        }
+        let messages = messages.entry(address).or_default();
+        let position = match source {
+            _ if index != stale => messages.len(),
+            None => 0,
+            Some(source) => 1 + messages.iter().position(|write| *write == source).expect("it was written before"),
+        };
+        extend(&mut graph, event, label(event), position);
+        if label(event).writes() {
+            messages.insert(position, index);
+        }
+    }
+    rc20_consistent(&graph, OrderReading::Written)
+}
+
 /// A name for the trace of a run that is the same for all its linearisations, and names for its stale accesses.
 pub fn trace(events: &[RunEvent], stale: &[StaleAccess]) -> (Vec<String>, BTreeSet<String>) {
     let mut numbers: BTreeMap<u32, usize> = BTreeMap::new();
