@@ -160,6 +160,30 @@ fn what_no_order_removes_remains() {
     }
 }
 
+/// The same findings with schedules that are drawn.
+#[test]
+fn drawn_schedules_show_consequences_too() {
+    let workshop = Workshop::new("run-consequences");
+    let Some(program) = built("consequences.c", &workshop) else { return };
+    let report = workshop.0.join("report.json");
+    for outcome in ["crash", "abort", "exit-code", "rejoins"] {
+        let mut run = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+        run.args(["run", "--consequences", "--runs", "60", "--exit-code", "9", "--format", "json", "--output"])
+            .arg(&report);
+        assert_eq!(finish_with(run.arg(&program).arg(outcome), LIMIT).expect("a run"), 9, "{outcome}");
+        let json: Value = serde_json::from_slice(&std::fs::read(&report).expect("a report")).expect("JSON");
+        let answer = &json["answers"][0];
+        let outcomes: Vec<&Value> = answer["findings"].as_array().expect("findings").iter().collect();
+        let outcomes: Vec<Option<&str>> =
+            outcomes.iter().map(|found| found["consequence"]["outcome"].as_str()).collect();
+        assert_eq!(outcomes, [Some(outcome)]);
+        assert_eq!(answer["runs"].as_array().map(Vec::len), Some(60), "{outcome}");
+        let mut replay = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+        let code = finish_with(replay.arg("replay").arg(&report).arg("--stale"), LIMIT).expect("a run");
+        assert_eq!(code, i32::from(outcome != "rejoins"), "{outcome} again");
+    }
+}
+
 /// One program for each thing that a stale value can lead to, each twenty times.
 #[test]
 fn the_consequence_of_a_stale_value_is_found_every_time() {

@@ -51,7 +51,7 @@ impl Recorded {
     /// Finding `number`, from 1, of a document.
     pub fn new(document: &Document, number: usize) -> Result<Recorded, NotReplayable> {
         match document.answers.first() {
-            Some(Answer::Sanitizer(report)) if report.verification.is_some() => {
+            Some(Answer::Sanitizer(report)) if report.verification.is_some() || is_steered(report) => {
                 SteeredReplay::new(report, number).map(Recorded::Steered)
             }
             _ => Replay::new(document, number).map(Recorded::Scheduled),
@@ -65,6 +65,12 @@ impl Recorded {
             Recorded::Steered(replay) => &replay.command,
         }
     }
+}
+
+/// Whether the first finding has a list of steps.
+fn is_steered(report: &SanitizerReport) -> bool {
+    let first = report.first_run(1).flatten().and_then(|first| first.schedule.as_deref());
+    first.is_some_and(|schedule| schedule.parse::<Script>().is_ok())
 }
 
 /// A run of `ravelin verify`: its steps.

@@ -233,7 +233,7 @@ fn threads(text: &mut String, finding: &Finding) {
 }
 
 fn summary(text: &mut String, report: &SanitizerReport, style: Style) {
-    let found = match report.findings.len() + report.stuck.len() {
+    let found = match report.findings.len() + report.stuck.len() + report.hidden.rejoining {
         0 if !report.is_recorded() => style.paint("1;33", "what was found could not be recorded"),
         0 if report.verdict == Verdict::Unknown => style.paint("1;33", "not everything was watched"),
         0 => style.paint("1;32", "nothing found"),
@@ -253,7 +253,7 @@ fn remarks(text: &mut String, report: &SanitizerReport) {
         (report.hidden.library, "in the standard library (--show-library)"),
         (report.hidden.spinning, "where a waiting loop only goes round once more (--spinning)"),
         (report.hidden.suppressed, "suppressed"),
-        (report.hidden.rejoining, "stale values with which the program does the same as without (--all)"),
+        (report.hidden.rejoining, "whose stale values changed nothing in the runs that were tried (--all)"),
     ];
     for (number, why) in hidden.into_iter().filter(|(number, _)| *number > 0) {
         let _ = writeln!(text, "  not shown: {} {why}", grouped(number as u64));

@@ -61,6 +61,8 @@ pub struct Run {
     /// Try suggestions until no finding remains that memory orders repair, and list them
     #[arg(long, conflicts_with = "html")]
     pub fix_all: bool,
+    #[command(flatten)]
+    pub consequences: ConsequenceOptions,
     /// The program and its arguments
     #[arg(required = true, value_name = "PROGRAM", trailing_var_arg = true, allow_hyphen_values = true)]
     pub program: Vec<OsString>,
@@ -221,15 +223,8 @@ pub struct VerifyOptions {
     /// Go on after the first finding, and list all
     #[arg(long)]
     pub keep_going: bool,
-    /// Go on after the first finding, and try what the program does with each stale value
-    #[arg(long, conflicts_with_all = ["fix_all", "no_robustness"])]
-    pub consequences: bool,
-    /// List also stale values with which the program does the same as without
-    #[arg(long, requires = "consequences")]
-    pub all: bool,
-    /// Which findings decide the exit code
-    #[arg(long, value_name = "WHICH", default_value = "any", requires_ifs = [("crash", "consequences"), ("value", "consequences")])]
-    pub fail_on: FailOn,
+    #[command(flatten)]
+    pub consequences: ConsequenceOptions,
     /// Find the cheapest stronger orders and fences with which every schedule is right
     #[arg(long)]
     pub fix_all: bool,
@@ -251,6 +246,20 @@ pub struct VerifyOptions {
     /// Exit code if something was found
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub exit_code: u8,
+}
+
+/// What stale values lead to.
+#[derive(Debug, Args)]
+pub struct ConsequenceOptions {
+    /// Try what the program does with each stale value
+    #[arg(long, conflicts_with_all = ["fix_all", "no_robustness"])]
+    pub consequences: bool,
+    /// With --consequences: list also stale values with which the program does the same as without
+    #[arg(long, requires = "consequences")]
+    pub all: bool,
+    /// With --consequences: which findings decide the exit code
+    #[arg(long, value_name = "WHICH", default_value = "any", requires_ifs = [("crash", "consequences"), ("value", "consequences")])]
+    pub fail_on: FailOn,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

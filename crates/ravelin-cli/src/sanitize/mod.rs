@@ -3,6 +3,7 @@
 pub mod arguments;
 mod bar;
 mod cargo;
+mod consequences;
 mod fix;
 mod fix_all;
 mod replay;

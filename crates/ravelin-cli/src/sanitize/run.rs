@@ -2,7 +2,7 @@
 
 use super::arguments::{Run, ScheduleKind, Schedules};
 use super::bar::progress;
-use super::fix;
+use super::{consequences, fix};
 use crate::exit::Exit;
 use ravelin_output::{LiveLine, stderr};
 use ravelin_sanitizer::report::{Report, Wanted};
@@ -19,6 +19,9 @@ pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
     let plan = plan(arguments)?;
     if arguments.fix_all || !arguments.try_fix.is_empty() {
         return fix::try_out(arguments, plan, &wanted);
+    }
+    if arguments.consequences.consequences {
+        return consequences::run(arguments, plan, &wanted);
     }
     let RunReport { report, ran } = make_runs(&plan, &wanted, arguments.watching.halt_on_first)?;
     arguments.report.print("run", vec![report.answer(Some(plan.command_line()))], &report.sources(), stderr())?;

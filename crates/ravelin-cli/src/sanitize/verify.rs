@@ -1,13 +1,14 @@
 //! `ravelin verify` and `cargo ravelin verify`: every schedule of a program, or of each test of a project.
 
-use super::arguments::{CargoVerify, FailOn, ReductionKind, ReportFormat, ReportOptions, Verify, VerifyOptions};
+use super::arguments::{CargoVerify, ReductionKind, ReportFormat, ReportOptions, Verify, VerifyOptions};
 use super::bar;
+use super::consequences::{deciding, folded};
 use super::fix_all::fix_all;
 use crate::exit::Exit;
 use crate::files;
 use anyhow::Context;
 use clap::Parser;
-use ravelin::answer::sanitizer::{Finding, Problem, StaleOutcome};
+use ravelin::answer::sanitizer::Problem;
 use ravelin::answer::{FixTrial, SanitizerReport};
 use ravelin::{Answer, Document, Verdict};
 use ravelin_output::{LiveLine, complain, stderr, stdout};
@@ -38,8 +39,8 @@ pub fn verify(arguments: &Verify) -> anyhow::Result<ExitCode> {
     let resume = checkpoint.map(what_is_left).transpose()?.flatten();
     let plan = VerifyPlan { resume, ..plan(&arguments.how, watch, false) };
     let (answer, sources) = answer(&plan, &wanted, None, checkpoint)?;
-    let verdict = deciding(&answer, &arguments.how);
-    let shown = folded(answer, &arguments.report, &arguments.how);
+    let verdict = deciding(&answer, &arguments.how.consequences);
+    let shown = folded(answer, &arguments.report, &arguments.how.consequences);
     arguments.report.print("verify", vec![shown], &sources, stdout())?;
     Ok(exit_code(verdict, &arguments.how))
 }
@@ -92,41 +93,11 @@ pub fn verify_tests(words: &[OsString]) -> anyhow::Result<ExitCode> {
     }
     sources.sort();
     sources.dedup();
-    let verdict = worst(answers.iter().map(|answer| deciding(answer, &arguments.how)));
-    let shown = answers.into_iter().map(|answer| folded(answer, &arguments.report, &arguments.how)).collect();
+    let verdict = worst(answers.iter().map(|answer| deciding(answer, &arguments.how.consequences)));
+    let shown =
+        answers.into_iter().map(|answer| folded(answer, &arguments.report, &arguments.how.consequences)).collect();
     arguments.report.print("verify", shown, &sources, stdout())?;
     Ok(exit_code(verdict, &arguments.how))
-}
-
-/// The verdict that decides the exit code: findings that do not matter by `--fail-on` are left out.
-fn deciding(answer: &SanitizerReport, how: &VerifyOptions) -> Verdict {
-    let matters = |found: &Finding| match (&found.consequence, how.fail_on) {
-        (None, _) | (_, FailOn::Any) => true,
-        (Some(consequence), FailOn::Crash) => consequence.outcome.is_failure(),
-        (Some(consequence), FailOn::Value) => consequence.outcome != StaleOutcome::Rejoins,
-    };
-    let failures = answer.verification.iter().flat_map(|verification| &verification.failures).count();
-    let others = answer.stuck.len() + answer.crashes.len() + failures;
-    match answer.verdict {
-        Verdict::Violated if others == 0 && !answer.findings.iter().any(matters) => {
-            let complete = answer.verification.as_ref().is_some_and(|verification| verification.complete);
-            if complete { Verdict::Holds } else { Verdict::Unknown }
-        }
-        verdict => verdict,
-    }
-}
-
-/// As a text shows it: stale values with which the program does the same as without are one line.
-fn folded(mut answer: SanitizerReport, report: &ReportOptions, how: &VerifyOptions) -> SanitizerReport {
-    if how.consequences && !how.all && report.format == ReportFormat::Text {
-        let before = answer.findings.len();
-        let rejoins = |found: &Finding| {
-            found.consequence.as_ref().is_some_and(|consequence| consequence.outcome == StaleOutcome::Rejoins)
-        };
-        answer.findings.retain(|found| !rejoins(found));
-        answer.hidden.rejoining = before - answer.findings.len();
-    }
-    answer
 }
 
 fn worst(verdicts: impl Iterator<Item = Verdict> + Clone) -> Verdict {
@@ -264,8 +235,8 @@ fn plan(how: &VerifyOptions, watch: WatchCommand, silent: bool) -> VerifyPlan {
         max_runs: how.max_runs,
         timeout: how.timeout,
         robustness: !how.no_robustness,
-        keep_going: how.keep_going || how.consequences,
-        consequences: how.consequences,
+        keep_going: how.keep_going || how.consequences.consequences,
+        consequences: how.consequences.consequences,
         fresh_processes: how.fresh_processes,
         silent,
         ..VerifyPlan::default()

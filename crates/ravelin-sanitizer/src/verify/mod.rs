@@ -20,7 +20,7 @@ mod stale;
 mod worker;
 
 pub use fix_all::FixedProgram;
-pub use plan::{Listeners, Progress, VerifyPlan};
+pub use plan::{DrawnRuns, Listeners, Progress, VerifyPlan};
 pub use ravelin_verify::exploration;
 pub use saved::NotResumable;
 

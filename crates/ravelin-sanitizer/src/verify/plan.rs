@@ -44,8 +44,18 @@ pub struct VerifyPlan {
     pub resume: Option<Vec<u64>>,
     /// Tries what stale accesses lead to.
     pub consequences: bool,
+    /// Not all schedules are run, but some that are drawn.
+    pub drawn: Option<DrawnRuns>,
     /// For a program that is verified with changes.
     pub fixing: Fixing,
+}
+
+/// Runs under schedules that are drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct DrawnRuns {
+    /// Of the first run; each later run has the next one.
+    pub seed: u64,
+    pub runs: u64,
 }
 
 /// Changes with which a program is verified.
@@ -68,6 +78,10 @@ pub(super) struct ExploredProgram {
     /// The files of the program and where they are loaded, if accesses are noted.
     pub modules: Vec<Module>,
     pub fresh: Option<FreshReason>,
+    /// For runs that are drawn: what limits the answer.
+    pub notes: Vec<String>,
+    /// And how many of them have no problem.
+    pub others: u64,
 }
 
 /// What is called while runs are made.
@@ -84,6 +98,8 @@ type RestListener<'a> = &'a (dyn Fn(&[u64]) + Sync);
 /// How far it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
+    /// Runs that were begun.
+    pub runs: u64,
     pub statistics: ExplorationProgress,
     pub problems: usize,
 }
@@ -94,6 +110,8 @@ impl VerifyPlan {
         let explored = self.explored(listeners)?;
         let report = self.report(&explored.problems, &explored.executable, wanted);
         let mut report = Report { fresh_processes: explored.fresh, ..report };
+        report.notes.extend(explored.notes);
+        report.runs.extend((0..explored.others).map(|_| Run { replayable: true, ..Run::default() }));
         for finding in &mut report.findings {
             let runs = finding.runs.iter().filter_map(|run| explored.problems.all().get(*run));
             let worst = runs.min_by_key(|run| (run.outcome().is_none(), run.outcome()));
@@ -136,7 +154,7 @@ impl VerifyPlan {
         }
         let statistics = state.exploration.statistics();
         let mut limits = state.limits.clone();
-        if !state.exploration.is_complete() {
+        if !state.exploration.is_complete() || self.drawn.is_some() {
             limits.extend(state.cuts.iter().map(|cut| (*cut).to_owned()));
             if let Some(most) = self.options.preemptions {
                 limits.push(format!("schedules with more than {most} preemptions were left out (--preemptions)"));
@@ -144,7 +162,7 @@ impl VerifyPlan {
         }
         limits.extend(doubt_words(state.doubts).map(str::to_owned));
         limits.extend(state.notes.iter().cloned());
-        let left = !state.exploration.is_finished() && !first.run.events.is_empty();
+        let left = !state.exploration.is_finished() && !first.run.events.is_empty() && self.drawn.is_none();
         if let Some(rest) = listeners.rest.filter(|_| left) {
             rest(&saved::save(self, &state));
         }
@@ -152,6 +170,8 @@ impl VerifyPlan {
             limits.push("not all schedules were run".to_owned());
         }
         let runs = statistics.runs.max(1);
+        let notes = if self.drawn.is_some() { limits.clone() } else { Vec::new() };
+        let others = self.drawn.map_or(0, |_| state.claimed().saturating_sub(state.problems.len() as u64));
         let verification = Verification {
             runs,
             redundant: statistics.redundant + statistics.impossible,
@@ -171,6 +191,8 @@ impl VerifyPlan {
             seen: state.seen,
             modules: first.watched.processes.into_iter().next().map(|process| process.modules).unwrap_or_default(),
             fresh: state.fresh,
+            notes,
+            others,
         })
     }
 
@@ -240,6 +262,8 @@ impl VerifyPlan {
             seen: SeenAccesses::default(),
             modules: Vec::new(),
             fresh: None,
+            notes: Vec::new(),
+            others: 0,
         }
     }
 

@@ -1,6 +1,6 @@
 //! One of the threads that make runs, and what they share.
 
-use super::plan::{Listeners, Progress, VerifyPlan};
+use super::plan::{DrawnRuns, Listeners, Progress, VerifyPlan};
 use super::problem::{ProblemRun, Problems, problems_of, unwatched};
 use super::saved;
 use super::seen::SeenAccesses;
@@ -50,6 +50,12 @@ pub struct VerifyState {
     last_saved: Instant,
 }
 
+/// A run to make: one that the exploration wants, or one that is drawn.
+struct Claim {
+    script: Script,
+    task: Option<Task>,
+}
+
 /// Why runs were cut off.
 pub const TOO_LONG: &str = "a run was too long";
 pub const UNROLLED: &str = "a loop that is not known to wait was repeated too often (--unroll)";
@@ -73,6 +79,11 @@ impl VerifyState {
             last_shown: None,
             last_saved: Instant::now(),
         }
+    }
+
+    /// Runs that were begun.
+    pub fn claimed(&self) -> u64 {
+        self.claimed
     }
 
     /// The only run of a program without a second thread.
@@ -118,7 +129,7 @@ impl<'a> Shared<'a> {
     }
 
     /// The next run to make; `None` if there is none, or a limit is met.
-    fn claim(&self) -> Option<Task> {
+    fn claim(&self) -> Option<Claim> {
         let mut state = self.lock();
         loop {
             if self.stop.load(Ordering::Relaxed) {
@@ -132,9 +143,19 @@ impl<'a> Shared<'a> {
                 self.end();
                 return None;
             }
+            if let Some(DrawnRuns { seed, runs }) = self.plan.drawn {
+                if state.claimed >= runs {
+                    drop(state);
+                    self.end();
+                    return None;
+                }
+                let seed = seed.wrapping_add(state.claimed).max(1);
+                state.claimed += 1;
+                return Some(Claim { script: Script { seed, ..Script::default() }, task: None });
+            }
             if let Some(task) = state.exploration.next() {
                 state.claimed += 1;
-                return Some(task);
+                return Some(Claim { script: task.script.clone(), task: Some(task) });
             }
             if state.exploration.is_finished() {
                 drop(state);
@@ -160,7 +181,11 @@ impl<'a> Shared<'a> {
             && state.last_shown.is_none_or(|last| last.elapsed() >= OFTEN)
         {
             state.last_shown = Some(Instant::now());
-            progress(Progress { statistics: state.exploration.statistics(), problems: state.problems.len() });
+            progress(Progress {
+                runs: state.claimed,
+                statistics: state.exploration.statistics(),
+                problems: state.problems.len(),
+            });
         }
     }
 }
@@ -180,11 +205,11 @@ impl<'a> Worker<'a> {
 
     /// Makes runs until there is nothing left, or a limit is met.
     pub fn work(&mut self, shared: &Shared) {
-        while let Some(task) = shared.claim() {
-            match self.plan.run(&mut self.program, &task.script, shared.start) {
+        while let Some(claim) = shared.claim() {
+            match self.plan.run(&mut self.program, &claim.script, shared.start) {
                 // It may have been killed because the time is over.
                 Ok(Some(_)) if self.plan.is_over(shared.start) => {}
-                Ok(Some(run)) => self.take(shared, &task, run),
+                Ok(Some(run)) => self.take(shared, claim.task.as_ref(), run),
                 // There was a request to end, which the next claim finds.
                 Ok(None) => {}
                 Err(error) => return shared.fail(error),
@@ -196,7 +221,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn take(&mut self, shared: &Shared, task: &Task, run: SteeredRun) {
+    fn take(&mut self, shared: &Shared, task: Option<&Task>, run: SteeredRun) {
         let SteeredRun { watched, run, doubts } = run;
         let ended = run.end.is_none();
         let keys = problems_of(&watched, ended);
@@ -205,7 +230,7 @@ impl<'a> Worker<'a> {
         if self.plan.fixing.notes_accesses {
             state.seen.note(&run.events);
         }
-        let outcome = state.exploration.done(task, &run);
+        let outcome = task.map_or(Outcome::New, |task| state.exploration.done(task, &run));
         shared.changed.notify_all();
         state.doubts |= doubts | doubts_about(&watched);
         state.threads =

@@ -1,0 +1,87 @@
+//! `--consequences`: what stale values lead to, which findings matter, and `ravelin run --consequences`.
+
+use super::arguments::{ConsequenceOptions, FailOn, ReportFormat, ReportOptions, Run, ScheduleKind};
+use super::bar;
+use crate::exit::Exit;
+use ravelin::Verdict;
+use ravelin::answer::SanitizerReport;
+use ravelin::answer::sanitizer::{Finding, StaleOutcome};
+use ravelin_output::{LiveLine, stderr};
+use ravelin_sanitizer::report::Wanted;
+use ravelin_sanitizer::verify::DrawnRuns;
+use ravelin_sanitizer::{Listeners, Progress, RunPlan, VerifyPlan};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// How many loads in a row a thread may make in a loop that is not known to wait.
+const UNROLL: u64 = 10_000;
+
+/// Makes the runs of `ravelin run` with schedules that are drawn, and tries what stale values lead to.
+pub fn run(arguments: &Run, plan: RunPlan, wanted: &Wanted) -> anyhow::Result<ExitCode> {
+    if arguments.schedules.schedule == ScheduleKind::Pct {
+        anyhow::bail!("--consequences draws schedules by a random walk; leave out --schedule");
+    }
+    let command = plan.command_line();
+    let verify = VerifyPlan {
+        jobs: arguments.schedules.jobs.map_or_else(ravelin::usual_workers, |jobs| jobs as usize),
+        unroll: UNROLL,
+        robustness: true,
+        keep_going: true,
+        fresh_processes: plan.fresh_processes,
+        consequences: true,
+        drawn: Some(DrawnRuns { seed: plan.seed.max(1), runs: plan.runs }),
+        watch: plan.watch,
+        ..VerifyPlan::default()
+    };
+    let line = LiveLine::on(stderr()).filter(|_| plan.runs > 1);
+    let start = Instant::now();
+    let show = |progress: Progress| {
+        if let Some(line) = &line {
+            line.show(&bar::progress(progress.runs, plan.runs, progress.problems as u64, start.elapsed()));
+        }
+    };
+    let made = verify.verify(wanted, Listeners { progress: line.is_some().then_some(&show), rest: None })?;
+    drop(line);
+    let own = made.report.runs.iter().map(|run| run.exit_code).find(|code| *code != 0);
+    let (sources, answer) = (made.report.sources(), made.report.answer(Some(command)));
+    let answer = SanitizerReport { again: None, ..answer };
+    let how = &arguments.consequences;
+    let verdict = deciding(&answer, how);
+    arguments.report.print("run", vec![folded(answer, &arguments.report, how)], &sources, stderr())?;
+    Ok(match (verdict.into(), own) {
+        (Exit::Violated, _) => ExitCode::from(arguments.watching.exit_code),
+        (_, Some(own)) => ExitCode::from(own),
+        (answer, None) => answer.into(),
+    })
+}
+
+/// The verdict that decides the exit code: findings that do not matter by `--fail-on` are left out.
+pub fn deciding(answer: &SanitizerReport, how: &ConsequenceOptions) -> Verdict {
+    let matters = |found: &Finding| match (&found.consequence, how.fail_on) {
+        (None, _) | (_, FailOn::Any) => true,
+        (Some(consequence), FailOn::Crash) => consequence.outcome.is_failure(),
+        (Some(consequence), FailOn::Value) => consequence.outcome != StaleOutcome::Rejoins,
+    };
+    let failures = answer.verification.iter().flat_map(|verification| &verification.failures).count();
+    let others = answer.stuck.len() + answer.crashes.len() + failures;
+    match answer.verdict {
+        Verdict::Violated if others == 0 && !answer.findings.iter().any(matters) => {
+            let complete = answer.verification.as_ref().is_none_or(|verification| verification.complete);
+            if complete { Verdict::Holds } else { Verdict::Unknown }
+        }
+        verdict => verdict,
+    }
+}
+
+/// As a text shows it: stale values with which the program does the same as without are one line.
+pub fn folded(mut answer: SanitizerReport, report: &ReportOptions, how: &ConsequenceOptions) -> SanitizerReport {
+    if how.consequences && !how.all && report.format == ReportFormat::Text {
+        let before = answer.findings.len();
+        let rejoins = |found: &Finding| {
+            found.consequence.as_ref().is_some_and(|consequence| consequence.outcome == StaleOutcome::Rejoins)
+        };
+        answer.findings.retain(|found| !rejoins(found));
+        answer.hidden.rejoining = before - answer.findings.len();
+    }
+    answer
+}
