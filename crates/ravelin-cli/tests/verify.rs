@@ -193,7 +193,7 @@ fn hostile_programs_get_a_clear_answer() {
         ("handles", "unknown", "signal"),
         ("alarms", "unknown", "signal"),
         ("cancels", "unknown", "cancelled"),
-        ("leaves", "unknown", "not controlled"),
+        ("leaves", "verified", ""),
         ("prints", "verified", ""),
         ("prints-first", "verified", ""),
         ("reads", "verified", ""),
@@ -202,6 +202,8 @@ fn hostile_programs_get_a_clear_answer() {
         ("many", "verified", ""),
         ("nested", "verified", ""),
         ("pipes", "verified", ""),
+        ("main-ends", "verified", ""),
+        ("main-ends-and-fails", "violated: exit code 6", ""),
     ];
     for (name, expected, limit) in cases {
         let verified = verify(&program, &[], &[name], &workshop.0).unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -4,6 +4,7 @@ use crate::blocks;
 use crate::closes;
 use crate::collect;
 use crate::file;
+use crate::interpose::threads as interposed_threads;
 use crate::kernel;
 use crate::lock_order;
 use crate::options;
@@ -112,6 +113,9 @@ pub fn begin_watching() {
         this_thread::allow_stopping();
         this_thread::set_watched(true);
         schedule::begin_several();
+        if schedule::is_on() {
+            interposed_threads::notice_end_of_first();
+        }
     }
     if STARTED_ALONE.load(Ordering::Relaxed) {
         say(

@@ -490,6 +490,11 @@ pub fn exits() {
     }
 }
 
+/// Whether all other threads have ended.
+pub fn is_last() -> bool {
+    turn::living() == 1
+}
+
 /// The thread at `place` ends; no code of the program runs in it after this.
 pub fn ended(place: usize, number: u64) {
     turn::end(place, end_of(number));
