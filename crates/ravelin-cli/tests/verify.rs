@@ -219,6 +219,61 @@ fn hostile_programs_get_a_clear_answer() {
     }
 }
 
+/// What comes before `ravelin_verify_begin` does not multiply runs.
+#[test]
+fn runs_begin_where_the_program_says_so() {
+    let workshop = Workshop::new("verify-begins");
+    let Some(program) = built("begins.c", &workshop) else { return };
+    let other_threads = "the program has other threads where it says that runs begin";
+    let cases = [
+        ("joined", 3, None),
+        ("first", 3, None),
+        ("unmarked", 9, None),
+        ("twice", 9, None),
+        ("twice-from-the-first", 9, None),
+        ("thread", 3, Some(other_threads)),
+        ("waiting", 3, Some(other_threads)),
+        ("spinning", 3, Some(other_threads)),
+        ("running", 3, Some(other_threads)),
+        ("many", 3, None),
+        ("alone", 1, None),
+    ];
+    for (name, traces, fresh) in cases {
+        for options in [&["--jobs", "1"][..], &["--jobs", "3"], &["--fresh-processes"]] {
+            let verified = verify(&program, options, &[name], &workshop.0).unwrap_or_else(|error| panic!("{error}"));
+            let limits = verified.limits();
+            assert_eq!((verified.code, verified.traces()), (0, traces), "{name} {options:?}: {limits}");
+            if options[0] == "--jobs" && traces > 1 {
+                assert_eq!(verified.answer["fresh_processes"].as_str(), fresh, "{name} {options:?}");
+            }
+        }
+    }
+    let sometimes = verify(&program, &[], &["sometimes"], &workshop.0).expect("an answer");
+    assert_eq!(sometimes.code, 3);
+    assert!(sometimes.limits().contains("in some schedules only"), "{}", sometimes.limits());
+    let race = verify(&program, &[], &["race"], &workshop.0).expect("an answer");
+    assert_eq!(race.words()[0], "violated: data race");
+    let fails = verify(&program, &[], &["fails"], &workshop.0).expect("an answer");
+    assert_eq!(fails.words(), ["violated: exit code 3"]);
+    let schedule = fails.answer["verification"]["failures"][0]["schedule"].as_str().expect("steps");
+    assert!(schedule.len() < 60, "{schedule}: only steps from there on");
+}
+
+#[test]
+fn without_the_runtime_a_program_that_says_where_runs_begin_does_the_same() {
+    let workshop = Workshop::new("verify-begins-plain");
+    let Some(&compiler) = compilers().first() else { return };
+    let program = workshop.0.join("plain");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut command = Command::new(compiler);
+    command.args(["-pthread", "-Wall", "-Werror", "-I"]).arg(folder.join("../ravelin-runtime/include"));
+    command.arg(folder.join("tests/verify/begins.c")).arg("-o").arg(&program);
+    finish(&mut command, LIMIT).unwrap_or_else(|error| panic!("{error}"));
+    for name in ["joined", "twice", "thread", "waiting"] {
+        assert_eq!(finish_with(Command::new(&program).arg(name), LIMIT), Ok(0), "{name}");
+    }
+}
+
 #[test]
 fn limits_are_kept() {
     let workshop = Workshop::new("verify-limits");

@@ -109,7 +109,9 @@ pub fn begin_watching() {
         threads::switch_off();
     } else {
         repair::find_places();
-        server::stand();
+        if !schedule::steer::waits_for_mark() {
+            server::stand();
+        }
         this_thread::allow_stopping();
         this_thread::set_watched(true);
         schedule::begin_several();

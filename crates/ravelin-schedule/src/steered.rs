@@ -42,10 +42,12 @@ pub struct ScriptChoice {
 }
 
 impl Steering {
-    /// The script, and the threads that are asleep after it.
-    pub fn new(choices: Vec<u64>, sleepers: Vec<usize>) -> Steering {
-        let asleep = if choices.is_empty() { sleepers.clone() } else { Vec::new() };
-        Steering { choices, sleepers, asleep, ..Steering::default() }
+    /// A script begins now, and these threads are asleep after it. Threads that wait for an object still do.
+    pub fn begin(&mut self, choices: Vec<u64>, sleepers: Vec<usize>) {
+        self.asleep = if choices.is_empty() { sleepers.clone() } else { Vec::new() };
+        self.choices = choices;
+        self.sleepers = sleepers;
+        self.steps = 0;
     }
 
     /// The choice for the next step; `None` after the script.

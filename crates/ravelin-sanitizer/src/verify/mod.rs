@@ -9,6 +9,7 @@
 //! stacks, the path that orders the two accesses and the change that would help. What only the axioms find, such as a
 //! cycle through several seq_cst accesses, is reported with its two places.
 
+mod beginning;
 mod plan;
 mod problem;
 mod saved;
@@ -27,6 +28,7 @@ use ravelin_verify::Script;
 
 /// Makes one run with given steps, in which the runtime looks for everything, and reports.
 pub fn again(watch: WatchCommand, script: &Script, wanted: &Wanted) -> Result<Report, NotWatched> {
+    let watch = beginning::find(&watch)?;
     let plan = VerifyPlan { watch: watch.clone(), ..VerifyPlan::default() };
     let mut problems = Problems::default();
     let mut executable = None;

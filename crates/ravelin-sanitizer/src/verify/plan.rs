@@ -1,6 +1,7 @@
 //! What to verify and how far, and the answer.
 
 use super::VerifiedProgram;
+use super::beginning;
 use super::problem::Problems;
 use super::saved;
 use super::worker::{Shared, VerifyState, Worker};
@@ -64,19 +65,38 @@ impl VerifyPlan {
         let watchdog = Watchdog::default();
         std::thread::scope(|scope| {
             scope.spawn(|| watchdog.watch(|| self.is_over(start)));
-            let verified = self.verify_from(start, wanted, listeners);
+            let verified = self.verify_in_time(start, wanted, listeners);
             watchdog.end();
             verified
         })
     }
 
-    fn verify_from(
+    fn verify_in_time(
         &self,
         start: Instant,
         wanted: &Wanted,
         listeners: Listeners,
     ) -> Result<VerifiedProgram, NotWatched> {
         let Some(first) = self.first_run(start)? else { return Ok(self.without_a_run(start, wanted)) };
+        if !beginning::may_be_marked(&first) {
+            return self.verify_from(first, start, wanted, listeners);
+        }
+        let marked = VerifyPlan { watch: beginning::from_mark(&self.watch), silent: true, ..self.clone() };
+        match marked.first_run(start)? {
+            Some(first) if beginning::is_marked(&first) => marked.verify_from(first, start, wanted, listeners),
+            Some(_) => self.verify_from(first, start, wanted, listeners),
+            None => Ok(self.without_a_run(start, wanted)),
+        }
+    }
+
+    /// Makes all runs but the first.
+    fn verify_from(
+        &self,
+        first: SteeredRun,
+        start: Instant,
+        wanted: &Wanted,
+        listeners: Listeners,
+    ) -> Result<VerifiedProgram, NotWatched> {
         let threads = first.watched.processes.iter().map(|process| process.threads_started).max().unwrap_or(0);
         let mut shared = Shared::new(self, start, listeners)?;
         if first.run.events.is_empty() {
@@ -127,7 +147,7 @@ impl VerifyPlan {
     /// Makes one run again, whose output is shown.
     pub fn show(&self, schedule: &str) -> Result<(), NotWatched> {
         let Ok(script) = schedule.parse() else { return Ok(()) };
-        let mut watch = self.watch.clone();
+        let mut watch = beginning::find(&self.watch)?;
         watch.streams = Streams { input: Some(PathBuf::from("/dev/null")), silent: false };
         SteeredProgram::start(watch, true, self.unroll)?.run(&script, None)?;
         Ok(())
@@ -274,7 +294,7 @@ impl Watchdog {
 
 /// Why other runs may exist.
 fn doubt_words(doubts: u64) -> impl Iterator<Item = &'static str> {
-    const WORDS: [(u64, &str); 7] = [
+    const WORDS: [(u64, &str); 8] = [
         (doubts::DESCRIPTOR, "a thread waited for a file, a socket or another process, which no schedule controls"),
         (doubts::UNKNOWN_WAIT, "a thread waited in a call that is not controlled"),
         (doubts::SIGNAL, "a signal was handled, which may come at other times"),
@@ -282,6 +302,7 @@ fn doubt_words(doubts: u64) -> impl Iterator<Item = &'static str> {
         (doubts::CANCELLED, "a thread was cancelled, which may take effect at other places"),
         (doubts::FILE, "the program changed a file, which other runs find changed"),
         (doubts::CLOCK, "a clock was read"),
+        (doubts::BEGINS, "the program says where runs begin (ravelin_verify_begin) in some schedules only"),
     ];
     WORDS.into_iter().filter(move |(bit, _)| doubts & bit != 0).map(|(_, words)| words)
 }

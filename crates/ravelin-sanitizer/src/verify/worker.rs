@@ -1,5 +1,6 @@
 //! One of the threads that make runs, and what they share.
 
+use super::beginning;
 use super::plan::{Listeners, Progress, VerifyPlan};
 use super::problem::{ProblemRun, Problems, problems_of, unwatched};
 use super::saved;
@@ -201,7 +202,7 @@ impl<'a> Worker<'a> {
         state.rounds.learn(&run.events);
         let outcome = state.exploration.done(task, &run);
         shared.changed.notify_all();
-        state.doubts |= doubts | doubts_about(&watched);
+        state.doubts |= beginning::of_run(doubts, &self.plan.watch) | doubts_about(&watched);
         state.threads =
             state.threads.max(1 + run.events.iter().map(|event| u64::from(event.thread)).max().unwrap_or(0));
         if let Some(cut) = cut_words(run.end)
