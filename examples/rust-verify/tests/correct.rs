@@ -175,6 +175,40 @@ fn channel() {
     thread.join().unwrap();
 }
 
+/// The second message may have to wait for room. `blocks` are allocated before, so that the room is elsewhere.
+fn send_two(blocks: usize) {
+    let blocks: Vec<Box<u64>> = (0..blocks as u64).map(Box::new).collect();
+    let (send, receive) = mpsc::sync_channel(1);
+    let thread = thread::spawn(move || {
+        send.send(1).unwrap();
+        send.send(2).unwrap();
+    });
+    assert_eq!(receive.recv(), Ok(1));
+    assert_eq!(receive.recv(), Ok(2));
+    thread.join().unwrap();
+    drop(blocks);
+}
+
+#[test]
+fn bounded_channel() {
+    send_two(0);
+}
+
+#[test]
+fn bounded_channel_behind_a_block() {
+    send_two(1);
+}
+
+#[test]
+fn bounded_channel_behind_two_blocks() {
+    send_two(2);
+}
+
+#[test]
+fn bounded_channel_behind_three_blocks() {
+    send_two(3);
+}
+
 #[test]
 fn park() {
     let ready = Arc::new(AtomicBool::new(false));
