@@ -274,6 +274,63 @@ fn without_the_runtime_a_program_that_says_where_runs_begin_does_the_same() {
     }
 }
 
+/// Models written as C programs. A thread that has made its rounds ends the program, so that it is no deadlock if others wait
+/// for what it would do next.
+#[test]
+fn models_as_c_programs_have_the_verdict_of_check() {
+    let Some(&compiler) = compilers().first() else { return };
+    let workshop = Workshop::new("verify-models");
+    let models = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/robustness-c11"));
+    for (model, rounds, expected) in [
+        ("lamport-fixed", "2", "verified"),
+        ("rcu", "3", "verified"),
+        ("ticket-lock", "2", "verified"),
+        ("chase-lev", "10", "violated: stale read"),
+        ("chase-lev-fixed", "10", "verified"),
+    ] {
+        let (source, program) = (workshop.0.join("model.c"), workshop.0.join("model"));
+        let mut convert = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+        let converted = convert.args(["convert", "--to", "c"]).arg(models.join(format!("{model}.rav"))).output();
+        std::fs::write(&source, converted.expect("ravelin runs").stdout).expect("a source");
+        compile(&source, compiler, &["-O2", "-DVERIFY"], &program).unwrap_or_else(|error| panic!("{error}"));
+        let verified = verify(&program, &[], &["1", rounds], &workshop.0).unwrap_or_else(|error| panic!("{error}"));
+        let words = verified.words();
+        assert_eq!(words[0], expected, "{model}: {words:?}, {}", verified.limits());
+    }
+}
+
+/// A lost update needs one preemption.
+#[test]
+fn a_bound_on_preemptions_finds_what_is_within_it() {
+    let workshop = Workshop::new("verify-preemptions");
+    let Some(program) = built("begins.c", &workshop) else { return };
+    let answer = |most: &str| verify(&program, &["--preemptions", most], &["fails"], &workshop.0).expect("an answer");
+    assert_eq!(answer("0").code, 3);
+    assert!(answer("0").limits().contains("--preemptions"));
+    assert_eq!(answer("1").words(), ["violated: exit code 3"]);
+}
+
+#[test]
+fn a_verification_is_resumed_from_its_checkpoint() {
+    let workshop = Workshop::new("verify-resume");
+    let Some(program) = built("counts.c", &workshop) else { return };
+    let file = workshop.0.join("left");
+    let command = format!("verify --checkpoint {} --max-runs 20 {} lamport", file.display(), program.display());
+    let output = workshop.ravelin(&command);
+    assert_eq!(code(&output), 3, "{}", text(&output));
+    assert!(text(&output).contains("ravelin resume"), "{}", text(&output));
+    let resumed = workshop.ravelin(&format!("resume {}", file.display()));
+    assert_eq!(code(&resumed), 0, "{}", text(&resumed));
+    assert!(text(&resumed).contains("verified"), "{}", text(&resumed));
+    assert!(!file.exists(), "there is an answer");
+    std::fs::write(&file, "something else").expect("a file");
+    for command in [command, format!("resume {}", file.display())] {
+        let output = workshop.ravelin(&command);
+        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert!(text(&output).contains("no checkpoint"), "{}", text(&output));
+    }
+}
+
 #[test]
 fn limits_are_kept() {
     let workshop = Workshop::new("verify-limits");

@@ -3,6 +3,7 @@
 pub mod arguments;
 mod bar;
 mod cargo;
+mod checkpoint;
 mod fix;
 mod replay;
 mod run;
@@ -11,7 +12,7 @@ mod verify;
 pub use cargo::{cargo, rustc};
 pub use replay::replay;
 pub use run::run;
-pub use verify::verify;
+pub use verify::{resume, verify};
 
 use crate::exit::Exit;
 use crate::files;
