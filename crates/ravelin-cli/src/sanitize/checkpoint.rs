@@ -4,7 +4,6 @@
 //! A first line, the number of bytes of the texts, the texts with a zero byte after each, and then words of 64 bits. The
 //! first text is the directory in which the command was made.
 
-use crate::files;
 use anyhow::Context;
 use ravelin_sanitizer::verify::NotResumable;
 use std::ffi::{OsStr, OsString};
@@ -40,8 +39,8 @@ impl VerifyCheckpoint {
         }
     }
 
-    /// Writes it with what is left now.
-    pub fn write(&self, file: &Path, rest: &[u64]) -> anyhow::Result<()> {
+    /// The content of the file with what is left now.
+    pub fn with_rest(&self, rest: &[u64]) -> Vec<u8> {
         let mut texts = Vec::new();
         for text in [self.directory.as_os_str()].into_iter().chain(self.command.iter().map(OsString::as_os_str)) {
             texts.extend(text.as_bytes());
@@ -51,7 +50,7 @@ impl VerifyCheckpoint {
         bytes.extend((texts.len() as u64).to_le_bytes());
         bytes.extend(texts);
         bytes.extend(rest.iter().flat_map(|word| word.to_le_bytes()));
-        files::write(file, bytes)
+        bytes
     }
 
     fn of(bytes: &[u8]) -> Option<VerifyCheckpoint> {
@@ -72,10 +71,9 @@ mod tests {
 
     #[test]
     fn damaged_files_are_no_checkpoints() {
-        let mut whole = FIRST_LINE.to_vec();
-        whole.extend(6_u64.to_le_bytes());
-        whole.extend(b"/\0a b\0");
-        whole.extend(7_u64.to_le_bytes());
+        let checkpoint =
+            VerifyCheckpoint { directory: PathBuf::from("/"), command: vec!["a b".into()], rest: Vec::new() };
+        let mut whole = checkpoint.with_rest(&[7]);
         let read = VerifyCheckpoint::of(&whole).expect("a checkpoint");
         assert_eq!((read.directory, read.rest), (PathBuf::from("/"), vec![7]));
         assert_eq!(read.command, ["a b"]);

@@ -5,6 +5,7 @@ use super::bar;
 use super::checkpoint::VerifyCheckpoint;
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
+use crate::files;
 use crate::resume::Resume;
 use anyhow::Context;
 use clap::Parser;
@@ -147,7 +148,7 @@ fn answer(
     let saved = Mutex::new(Ok(()));
     let save = |words: &[u64]| {
         if let (Some((file, command)), Ok(mut saved)) = (checkpoint, saved.lock()) {
-            *saved = command.write(file, words);
+            *saved = files::write(file, command.with_rest(words));
         }
     };
     let listeners =
