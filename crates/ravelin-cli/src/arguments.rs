@@ -52,7 +52,7 @@ pub enum Command {
     Simulate(Simulate),
     /// Search with several processes on this machine; on several machines start `check --cluster` or `reach --cluster` on each
     Cluster(LocalCluster),
-    /// Resume an interrupted search from the directory of its --checkpoint
+    /// Resume an interrupted search from the directory of its --checkpoint, or a verification from its file
     Resume(Resume),
     /// Check a certificate that `--certify` wrote
     Certificate(Certificate),

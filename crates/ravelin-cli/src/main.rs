@@ -71,6 +71,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(arguments),
         Command::Reach(arguments) => reach::run(arguments),
         Command::Cluster(arguments) => return ended(cluster::run(arguments)),
+        Command::Resume(arguments) if arguments.directory.is_file() => return ended(sanitize::resume(arguments)),
         Command::Resume(arguments) => resume::run(arguments),
         Command::Fence(arguments) => fence::run(arguments),
         Command::Relax(arguments) => relax::run(arguments),

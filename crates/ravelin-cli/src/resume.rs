@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Resumes a search with --checkpoint that was interrupted.
 #[derive(Debug, Args)]
 pub struct Resume {
-    /// The directory that was given to --checkpoint
+    /// The directory that was given to --checkpoint, or the file for `verify`
     pub directory: PathBuf,
     /// Time between two checkpoints [default: that of the search]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]

@@ -76,7 +76,6 @@ fn tests_are_watched_and_their_findings_decide_the_exit_code() {
         "1 passed",
         "may read a stale value",
         "src/lib.rs:",
-        // Which of the two is found depends on who comes second.
         ".store(1, Release);",
         "load of `watched::tests::",
         "cargo test: ",

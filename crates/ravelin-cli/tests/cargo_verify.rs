@@ -64,7 +64,8 @@ fn correct_tests_are_verified() {
         assert!(runs <= RUNS, "{} takes {runs} runs", answer["program"]);
     }
     // Known numbers of traces.
-    for (test, expected) in [("publication", 2), ("dekker", 3), ("mutex", 6), ("reference_count", 2), ("no_thread", 1)]
+    for (test, expected) in
+        [("publication", 2), ("dekker", 3), ("mutex", 6), ("reference_count", 2), ("no_thread", 1), ("after_setup", 2)]
     {
         let name = format!("correct::{test}");
         let answer = answers.iter().find(|answer| answer["program"] == *name).expect("an answer");

@@ -5,5 +5,7 @@
 
 #[path = "../src/sanitize/bar.rs"]
 mod bar;
+#[path = "../src/sanitize/checkpoint.rs"]
+mod checkpoint;
 #[path = "../src/words.rs"]
 mod words;

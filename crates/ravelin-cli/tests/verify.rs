@@ -288,7 +288,7 @@ fn built(name: &str, workshop: &Workshop) -> Option<PathBuf> {
 fn known_programs_have_one_run_per_trace() {
     let workshop = Workshop::new("verify-counts");
     let Some(program) = built("counts.c", &workshop) else { return };
-    let known = [("sb", 3), ("mp", 3), ("iriw", 15), ("dekker", 7), ("peterson", 18), ("lamport", 50)];
+    let known = [("sb", 3), ("mp", 3), ("iriw", 15), ("dekker", 7), ("peterson", 18), ("lamport", 50), ("ends", 6)];
     for (name, traces) in known {
         for jobs in ["1", "3"] {
             let verified = verify(&program, &["--jobs", jobs], &[name], &workshop.0).expect("an answer");
@@ -320,7 +320,7 @@ fn hostile_programs_get_a_clear_answer() {
         ("handles", "unknown", "signal"),
         ("alarms", "unknown", "signal"),
         ("cancels", "unknown", "cancelled"),
-        ("leaves", "unknown", "not controlled"),
+        ("leaves", "verified", ""),
         ("prints", "verified", ""),
         ("prints-first", "verified", ""),
         ("reads", "verified", ""),
@@ -329,6 +329,8 @@ fn hostile_programs_get_a_clear_answer() {
         ("many", "verified", ""),
         ("nested", "verified", ""),
         ("pipes", "verified", ""),
+        ("main-ends", "verified", ""),
+        ("main-ends-and-fails", "violated: exit code 6", ""),
     ];
     for (name, expected, limit) in cases {
         let verified = verify(&program, &[], &[name], &workshop.0).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -341,6 +343,118 @@ fn hostile_programs_get_a_clear_answer() {
             _ => 1,
         };
         assert_eq!(verified.code, code, "{name}");
+    }
+}
+
+/// What comes before `ravelin_verify_begin` does not multiply runs.
+#[test]
+fn runs_begin_where_the_program_says_so() {
+    let workshop = Workshop::new("verify-begins");
+    let Some(program) = built("begins.c", &workshop) else { return };
+    let other_threads = "the program has other threads where it says that runs begin";
+    let cases = [
+        ("joined", 3, None),
+        ("first", 3, None),
+        ("unmarked", 9, None),
+        ("twice", 9, None),
+        ("twice-from-the-first", 9, None),
+        ("thread", 3, Some(other_threads)),
+        ("waiting", 3, Some(other_threads)),
+        ("spinning", 3, Some(other_threads)),
+        ("running", 3, Some(other_threads)),
+        ("many", 3, None),
+        ("alone", 1, None),
+    ];
+    for (name, traces, fresh) in cases {
+        for options in [&["--jobs", "1"][..], &["--jobs", "3"], &["--fresh-processes"]] {
+            let verified = verify(&program, options, &[name], &workshop.0).unwrap_or_else(|error| panic!("{error}"));
+            let limits = verified.limits();
+            assert_eq!((verified.code, verified.traces()), (0, traces), "{name} {options:?}: {limits}");
+            if options[0] == "--jobs" && traces > 1 {
+                assert_eq!(verified.answer["fresh_processes"].as_str(), fresh, "{name} {options:?}");
+            }
+        }
+    }
+    let sometimes = verify(&program, &[], &["sometimes"], &workshop.0).expect("an answer");
+    assert_eq!(sometimes.code, 3);
+    assert!(sometimes.limits().contains("in some schedules only"), "{}", sometimes.limits());
+    let race = verify(&program, &[], &["race"], &workshop.0).expect("an answer");
+    assert_eq!(race.words()[0], "violated: data race");
+    let fails = verify(&program, &[], &["fails"], &workshop.0).expect("an answer");
+    assert_eq!(fails.words(), ["violated: exit code 3"]);
+    let schedule = fails.answer["verification"]["failures"][0]["schedule"].as_str().expect("steps");
+    assert!(schedule.len() < 60, "{schedule}: only steps from there on");
+}
+
+#[test]
+fn without_the_runtime_a_program_that_says_where_runs_begin_does_the_same() {
+    let workshop = Workshop::new("verify-begins-plain");
+    let Some(&compiler) = compilers().first() else { return };
+    let program = workshop.0.join("plain");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut command = Command::new(compiler);
+    command.args(["-pthread", "-Wall", "-Werror", "-I"]).arg(folder.join("../ravelin-runtime/include"));
+    command.arg(folder.join("tests/verify/begins.c")).arg("-o").arg(&program);
+    finish(&mut command, LIMIT).unwrap_or_else(|error| panic!("{error}"));
+    for name in ["joined", "twice", "thread", "waiting"] {
+        assert_eq!(finish_with(Command::new(&program).arg(name), LIMIT), Ok(0), "{name}");
+    }
+}
+
+/// Models written as C programs. A thread that has made its rounds ends the program, so that it is no deadlock if others wait
+/// for what it would do next.
+#[test]
+fn models_as_c_programs_have_the_verdict_of_check() {
+    let Some(&compiler) = compilers().first() else { return };
+    let workshop = Workshop::new("verify-models");
+    let models = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/robustness-c11"));
+    for (model, rounds, expected) in [
+        ("lamport-fixed", "2", "verified"),
+        ("rcu", "3", "verified"),
+        ("ticket-lock", "2", "verified"),
+        ("chase-lev", "10", "violated: stale read"),
+        ("chase-lev-fixed", "10", "verified"),
+    ] {
+        let (source, program) = (workshop.0.join("model.c"), workshop.0.join("model"));
+        let mut convert = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+        let converted = convert.args(["convert", "--to", "c"]).arg(models.join(format!("{model}.rav"))).output();
+        std::fs::write(&source, converted.expect("ravelin runs").stdout).expect("a source");
+        compile(&source, compiler, &["-O2", "-DVERIFY"], &program).unwrap_or_else(|error| panic!("{error}"));
+        let verified = verify(&program, &[], &["1", rounds], &workshop.0).unwrap_or_else(|error| panic!("{error}"));
+        let words = verified.words();
+        assert_eq!(words[0], expected, "{model}: {words:?}, {}", verified.limits());
+    }
+}
+
+/// A lost update needs one preemption.
+#[test]
+fn a_bound_on_preemptions_finds_what_is_within_it() {
+    let workshop = Workshop::new("verify-preemptions");
+    let Some(program) = built("begins.c", &workshop) else { return };
+    let answer = |most: &str| verify(&program, &["--preemptions", most], &["fails"], &workshop.0).expect("an answer");
+    assert_eq!(answer("0").code, 3);
+    assert!(answer("0").limits().contains("--preemptions"));
+    assert_eq!(answer("1").words(), ["violated: exit code 3"]);
+}
+
+#[test]
+fn a_verification_is_resumed_from_its_checkpoint() {
+    let workshop = Workshop::new("verify-resume");
+    let Some(program) = built("counts.c", &workshop) else { return };
+    let file = workshop.0.join("left");
+    let command = format!("verify --checkpoint {} --max-runs 20 {} lamport", file.display(), program.display());
+    let output = workshop.ravelin(&command);
+    assert_eq!(code(&output), 3, "{}", text(&output));
+    assert!(text(&output).contains("ravelin resume"), "{}", text(&output));
+    let resumed = workshop.ravelin(&format!("resume {}", file.display()));
+    assert_eq!(code(&resumed), 0, "{}", text(&resumed));
+    assert!(text(&resumed).contains("verified"), "{}", text(&resumed));
+    assert!(!file.exists(), "there is an answer");
+    std::fs::write(&file, "something else").expect("a file");
+    for command in [command, format!("resume {}", file.display())] {
+        let output = workshop.ravelin(&command);
+        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert!(text(&output).contains("no checkpoint"), "{}", text(&output));
     }
 }
 

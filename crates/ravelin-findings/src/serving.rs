@@ -80,11 +80,13 @@ pub enum ForkObstacle {
     FileSystem,
     /// There is no file for findings that runs can share.
     Findings,
+    /// It has other threads where it says that runs begin.
+    OtherThreads,
 }
 
 impl ForkObstacle {
     /// All obstacles.
-    pub const ALL: [ForkObstacle; 13] = [
+    pub const ALL: [ForkObstacle; 14] = [
         ForkObstacle::Library,
         ForkObstacle::Threads,
         ForkObstacle::Processes,
@@ -98,5 +100,6 @@ impl ForkObstacle {
         ForkObstacle::SharedFile,
         ForkObstacle::FileSystem,
         ForkObstacle::Findings,
+        ForkObstacle::OtherThreads,
     ];
 }

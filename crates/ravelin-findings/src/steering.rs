@@ -57,6 +57,12 @@ pub const WORDS: usize = EVENTS + MOST_EVENTS * crate::events::RunEvent::WORDS;
 /// All bytes.
 pub const BYTES: usize = WORDS * 8;
 
+/// In `RAVELIN_OPTIONS`: the script and the events begin where the program says so, not at the start of its second thread.
+/// Until then threads take turns as after a script.
+pub const FROM_MARK: &str = "from-mark";
+/// How many events there may be before the program says so: this many times [`MOST_EVENTS`].
+pub const ROUNDS_BEFORE_MARK: usize = 32;
+
 /// How a run ended that did not end like the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
@@ -96,4 +102,7 @@ pub mod doubts {
     pub const FILE: u64 = 32;
     /// A clock was read.
     pub const CLOCK: u64 = 64;
+    /// The program said where runs begin when it had several threads. With the option [`FROM_MARK`](super::FROM_MARK) the
+    /// events are those from there on; without, they are those from the start of the second thread on.
+    pub const BEGINS: u64 = 128;
 }

@@ -23,7 +23,7 @@
 //! sees only these atomics, and the start and join of threads. For synchronisation by other means there are
 //! [`released`] and [`acquired`].
 //!
-//! **Tests.** [`verify`] marks the part of a test that `cargo ravelin verify` runs under every schedule.
+//! **Tests.** [`verify`] says where the runs of a test begin, which `cargo ravelin verify` makes under every schedule.
 //!
 //! This crate has no dependencies and does not know how the sanitizer works. On systems without the runtime, it does
 //! only what the wrapped functions do.

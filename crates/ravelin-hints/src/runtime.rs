@@ -32,9 +32,10 @@ pub enum Function {
     NextCas,
     Release,
     Acquire,
+    VerifyBegin,
 }
 
-pub const FUNCTIONS: usize = 7;
+pub const FUNCTIONS: usize = 8;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 mod found {
@@ -88,6 +89,7 @@ mod found {
         c"__ravelin_next_cas",
         c"__tsan_release",
         c"__tsan_acquire",
+        c"__ravelin_verify_begin",
     ];
 
     extern "C" fn find() {

@@ -1,9 +1,12 @@
 //! What is run under every schedule.
 
+use crate::runtime::{Function, other};
+
 /// Runs the closure: once under `cargo test`, and under every schedule of its threads under `cargo ravelin verify`.
 ///
-/// Schedules begin where a test starts its first thread, with or without this function. It says to readers which part of
-/// a test that is: what comes before should start no thread, and what comes after should find all threads ended.
+/// What comes before happens in one order only, also if it starts threads: it does not multiply runs. Without this function
+/// runs begin where a test starts its first thread. In a test that calls it more than once, the first call counts. What comes
+/// after the closure is explored too, so it should find all threads ended.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -18,5 +21,11 @@
 /// assert_eq!(counter.into_inner(), 2);
 /// ```
 pub fn verify<R>(test: impl FnOnce() -> R) -> R {
+    let begin = other(Function::VerifyBegin);
+    if begin != 0 {
+        // SAFETY: the runtime's function of this name has this type.
+        let begin: extern "C" fn() = unsafe { std::mem::transmute(begin) };
+        begin();
+    }
     test()
 }

@@ -12,6 +12,8 @@
  *   RAVELIN_CAS_WEAK(pointer, expected, desired, success, failure)
  *                                                 one compare-exchange: whether it succeeded; if not, *expected
  *                                                 becomes what was read
+ *   ravelin_verify_begin()                        `ravelin verify` explores what happens from here on; what came before
+ *                                                 happens in one order only. The first call counts
  *
  * A pointer may be to an _Atomic object (C), to a std::atomic (C++), or to a plain object that is accessed by
  * __atomic builtins, of at most 8 bytes. Orders are memory_order_… or __ATOMIC_…, written as constants. In C++ there
@@ -58,7 +60,15 @@ extern void __ravelin_bcas_begin(const volatile void *address) __attribute__((we
 extern void __ravelin_wait_end(void) __attribute__((weak));
 /* The next compare-exchange of the calling thread is strong, or (0) may fail spuriously. */
 extern void __ravelin_next_cas(int strong) __attribute__((weak));
+/* Runs of `ravelin verify` begin here. */
+extern void __ravelin_verify_begin(void) __attribute__((weak));
 #endif
+
+RAVELIN_INLINE void ravelin_verify_begin(void) {
+#if RAVELIN_WATCHED
+  if (__ravelin_verify_begin) __ravelin_verify_begin();
+#endif
+}
 
 RAVELIN_INLINE void ravelin_wait_begin_(const volatile void *address, unsigned long long value, unsigned size) {
 #if RAVELIN_WATCHED

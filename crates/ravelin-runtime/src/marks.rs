@@ -1,6 +1,6 @@
 //! What the program says about its accesses, through the macros of `ravelin.h`.
 
-use crate::this_thread;
+use crate::{schedule, this_thread};
 
 /// The statements that still hold.
 #[derive(Default)]
@@ -68,6 +68,12 @@ pub extern "C" fn __ravelin_bcas_begin(address: usize) {
         mark.blocking = address;
         mark.begun += 1;
     });
+}
+
+/// `ravelin verify` explores what happens from here on.
+#[unsafe(no_mangle)]
+pub extern "C" fn __ravelin_verify_begin() {
+    schedule::begin_runs();
 }
 
 /// The wait is over.

@@ -4,6 +4,7 @@ use crate::interpose::{identity, threads};
 use crate::{repair, schedule, server, trace, watchdog};
 use ravelin_clocks::WitnessMode;
 use ravelin_findings::Problem;
+use ravelin_findings::steering::FROM_MARK;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -41,6 +42,9 @@ pub fn read(words: &str) {
         server::want(socket);
     }
     values(words, "fix=").for_each(repair::want);
+    if words.split_whitespace().any(|word| word == FROM_MARK) {
+        schedule::steer::begin_at_mark();
+    }
     if words.split_whitespace().any(|word| word == "rust") {
         identity::expect_rust();
     }

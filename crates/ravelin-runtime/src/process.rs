@@ -4,6 +4,7 @@ use crate::blocks;
 use crate::closes;
 use crate::collect;
 use crate::file;
+use crate::interpose::threads as interposed_threads;
 use crate::kernel;
 use crate::lock_order;
 use crate::options;
@@ -108,10 +109,15 @@ pub fn begin_watching() {
         threads::switch_off();
     } else {
         repair::find_places();
-        server::stand();
+        if !schedule::steer::waits_for_mark() {
+            server::stand();
+        }
         this_thread::allow_stopping();
         this_thread::set_watched(true);
         schedule::begin_several();
+        if schedule::is_on() {
+            interposed_threads::notice_end_of_first();
+        }
     }
     if STARTED_ALONE.load(Ordering::Relaxed) {
         say(

@@ -44,15 +44,14 @@ pub struct ScriptChoice {
 }
 
 impl Steering {
-    /// The script, and the threads that are asleep after it.
-    pub fn new(choices: Vec<u64>, sleepers: Vec<usize>) -> Steering {
-        let asleep = if choices.is_empty() { sleepers.clone() } else { Vec::new() };
-        Steering { choices, sleepers, asleep, ..Steering::default() }
-    }
-
-    /// The same, with threads drawn after the script.
-    pub fn with_seed(self, seed: u64) -> Steering {
-        Steering { seed, ..self }
+    /// A script begins now, and these threads are asleep after it. Threads that wait for an object still do. `seed` is 0 if
+    /// no thread is drawn after the script.
+    pub fn begin(&mut self, choices: Vec<u64>, sleepers: Vec<usize>, seed: u64) {
+        self.asleep = if choices.is_empty() { sleepers.clone() } else { Vec::new() };
+        self.choices = choices;
+        self.sleepers = sleepers;
+        self.steps = 0;
+        self.seed = seed;
     }
 
     /// The choice for the next step; `None` after the script.

@@ -171,8 +171,12 @@ impl Turns {
     }
 
     /// The same program under another schedule of the same kind, as if it had been under that from its beginning. That
-    /// is only known as long as it has one thread: what it can see until then is the same under both.
+    /// is only known as long as it has one thread: what it can see until then is the same under both. A steered program
+    /// may have had others, which have ended: all its schedules are the same until its steps are given.
     pub fn under(&self, schedule: Schedule, livelock: u64) -> Turns {
+        if self.strategy == Strategy::Steered && schedule.strategy == Strategy::Steered {
+            return self.clone();
+        }
         debug_assert_eq!(self.threads.len(), 1);
         let mut other = Turns::new(schedule, livelock);
         let priority = other.threads[0].priority;
@@ -191,9 +195,10 @@ impl Turns {
         other
     }
 
-    /// Gives the choices for the steps from now on.
-    pub fn steer(&mut self, steering: Steering) {
-        self.steering = Some(steering);
+    /// Gives the choices for the steps from now on, and the threads that are asleep after them. With a `seed` that is not 0,
+    /// threads are drawn after that.
+    pub fn steer(&mut self, choices: Vec<u64>, sleepers: Vec<usize>, seed: u64) {
+        self.steering.get_or_insert_default().begin(choices, sleepers, seed);
     }
 
     /// The choices, if they are given.

@@ -59,12 +59,12 @@ fn explore(simulator: &Simulator, reduction: Reduction, jobs: usize, seed: u64) 
     found
 }
 
-fn threads(program: &Program) -> u32 {
+pub fn threads(program: &Program) -> u32 {
     program.threads.len() as u32
 }
 
 /// Loop-free programs with these kinds of instructions besides loads, stores, updates and fences.
-fn generator(kinds: &[InstructionKind]) -> Generator {
+pub fn generator(kinds: &[InstructionKind]) -> Generator {
     let mut config = Config { threads: 2..=4, max_events: 10, non_atomic: false, goals: 0..=0, ..Config::c11() };
     config.domains = false;
     config.wrapping = false;

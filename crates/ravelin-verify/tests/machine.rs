@@ -145,6 +145,38 @@ impl Machine {
         all
     }
 
+    /// The traces of all runs with at most so many preemptions, by trying everything everywhere.
+    pub fn within(&self, most: u32) -> BTreeSet<Key> {
+        let mut all = BTreeSet::new();
+        let mut seen = HashSet::new();
+        let mut pending = vec![(self.initial(), RecordedRun::default(), None, 0)];
+        while let Some((state, run, last, preemptions)) = pending.pop() {
+            let next = |thread: u32| {
+                let mut next = state.clone();
+                match self.make(&mut next, thread as usize, false) {
+                    PlannedStep::Makes(event) if !state.exited => Some((next, event)),
+                    _ => None,
+                }
+            };
+            let goes_on = last.is_some_and(|last| next(last).is_some());
+            let mut is_maximal = true;
+            for thread in 0..self.threads.len() as u32 {
+                let Some((state, event)) = next(thread) else { continue };
+                is_maximal = false;
+                let preemptions = preemptions + u32::from(goes_on && last != Some(thread));
+                let mut run = run.clone();
+                run.events.push(event);
+                if preemptions <= most && seen.insert((trace(&run), thread, preemptions)) {
+                    pending.push((state, run, Some(thread), preemptions));
+                }
+            }
+            if is_maximal {
+                all.insert(trace(&run));
+            }
+        }
+        all
+    }
+
     fn initial(&self) -> State {
         let threads = self.threads.len();
         let mut started = vec![true; threads];

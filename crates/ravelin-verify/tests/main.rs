@@ -1,6 +1,7 @@
 //! Tests of ravelin-verify, as one program.
 
 mod blocking;
+mod bounded;
 mod exploration;
 mod graphs;
 mod interleavings;

@@ -74,6 +74,23 @@ fn hints() {
 }
 
 #[test]
+fn after_setup() {
+    let (counter, publication) = (AtomicU32::new(0), Publication::default());
+    let count = || (0..3).for_each(|_| drop(counter.fetch_add(1, Relaxed)));
+    thread::scope(|scope| {
+        scope.spawn(count);
+        scope.spawn(count);
+    });
+    ravelin_hints::verify(|| {
+        thread::scope(|scope| {
+            scope.spawn(|| publication.publish(42, Release));
+            scope.spawn(|| assert!(publication.get(Acquire).is_none_or(|value| value == 42)));
+        });
+    });
+    assert_eq!(counter.into_inner(), 6);
+}
+
+#[test]
 fn mutex() {
     let counter = Mutex::new(0);
     thread::scope(|scope| {
@@ -156,6 +173,40 @@ fn channel() {
     assert_eq!(receive.recv(), Ok(2));
     assert!(receive.recv().is_err());
     thread.join().unwrap();
+}
+
+/// The second message may have to wait for room. `blocks` are allocated before, so that the room is elsewhere.
+fn send_two(blocks: usize) {
+    let blocks: Vec<Box<u64>> = (0..blocks as u64).map(Box::new).collect();
+    let (send, receive) = mpsc::sync_channel(1);
+    let thread = thread::spawn(move || {
+        send.send(1).unwrap();
+        send.send(2).unwrap();
+    });
+    assert_eq!(receive.recv(), Ok(1));
+    assert_eq!(receive.recv(), Ok(2));
+    thread.join().unwrap();
+    drop(blocks);
+}
+
+#[test]
+fn bounded_channel() {
+    send_two(0);
+}
+
+#[test]
+fn bounded_channel_behind_a_block() {
+    send_two(1);
+}
+
+#[test]
+fn bounded_channel_behind_two_blocks() {
+    send_two(2);
+}
+
+#[test]
+fn bounded_channel_behind_three_blocks() {
+    send_two(3);
 }
 
 #[test]

@@ -154,6 +154,7 @@ pub struct Cargo {
 const VERIFY_HELP: &str = "\
 The program is a test: it starts threads, waits for them, and ends with 0 if all is well. It is run once for each order of
 the steps of its threads that can make a difference. Its input is empty, and only the output of its first run is shown.
+What it does before it calls `ravelin_verify_begin()` of ravelin.h happens in one order only.
 
 Exit codes: 0 verified, 1 (or that of --exit-code) violated, 2 the command line is wrong or the program was not built with the
 sanitizer, 3 unknown: a limit was met, or something is not controlled.";
@@ -161,7 +162,8 @@ sanitizer, 3 unknown: a limit was met, or something is not controlled.";
 #[derive(Debug, Args)]
 #[command(after_help = VERIFY_HELP)]
 pub struct Verify {
-    /// Save what is left in this file when a limit is met or it is interrupted, and continue from there next time
+    /// Save what is left in this file when a limit is met or it is interrupted. The same command, or `ravelin resume FILE`,
+    /// continues from there
     #[arg(long, value_name = "FILE", conflicts_with = "fix_all")]
     pub checkpoint: Option<PathBuf>,
     #[command(flatten)]

@@ -3,6 +3,7 @@
 pub mod arguments;
 mod bar;
 mod cargo;
+mod checkpoint;
 mod consequences;
 mod fix;
 mod fix_all;
@@ -13,7 +14,7 @@ mod verify;
 pub use cargo::{cargo, rustc};
 pub use replay::replay;
 pub use run::run;
-pub use verify::verify;
+pub use verify::{resume, verify};
 
 use crate::exit::Exit;
 use crate::files;

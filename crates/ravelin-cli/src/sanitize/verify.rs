@@ -2,10 +2,13 @@
 
 use super::arguments::{CargoVerify, ReductionKind, ReportFormat, ReportOptions, Verify, VerifyOptions};
 use super::bar;
+use super::checkpoint::VerifyCheckpoint;
 use super::consequences::{deciding, folded};
 use super::fix_all::fix_all;
+use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
 use crate::files;
+use crate::resume::Resume;
 use anyhow::Context;
 use clap::Parser;
 use ravelin::answer::sanitizer::Problem;
@@ -18,7 +21,6 @@ use ravelin_sanitizer::verify::NotResumable;
 use ravelin_sanitizer::verify::exploration::{Options, Reduction};
 use ravelin_sanitizer::{Listeners, Progress, VerifiedProgram, VerifyPlan, WatchCommand, command_line};
 use std::ffi::OsString;
-use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -36,13 +38,38 @@ pub fn verify(arguments: &Verify) -> anyhow::Result<ExitCode> {
         return print_fixes(vec![fixed], &arguments.report, &arguments.how);
     }
     let checkpoint = arguments.checkpoint.as_deref();
-    let resume = checkpoint.map(what_is_left).transpose()?.flatten();
+    let saved = checkpoint.map(VerifyCheckpoint::read).transpose()?.flatten();
+    let (command, resume) = match saved {
+        Some(mut saved) => {
+            let rest = std::mem::take(&mut saved.rest);
+            (Some(saved), Some(rest))
+        }
+        None => (checkpoint.map(|_| VerifyCheckpoint::of_this_command()).transpose()?, None),
+    };
+    let checkpoint = checkpoint.zip(command.as_ref());
     let plan = VerifyPlan { resume, ..plan(&arguments.how, watch, false) };
     let (answer, sources) = answer(&plan, &wanted, None, checkpoint)?;
     let verdict = deciding(&answer, &arguments.how.consequences);
     let shown = folded(answer, &arguments.report, &arguments.how.consequences);
     arguments.report.print("verify", vec![shown], &sources, stdout())?;
     Ok(exit_code(verdict, &arguments.how))
+}
+
+/// Continues a verification from the file of its --checkpoint, with the limits that are given now.
+pub fn resume(arguments: &Resume) -> anyhow::Result<ExitCode> {
+    let file = std::path::absolute(&arguments.directory)?;
+    let Some(saved) = VerifyCheckpoint::read(&file)? else { anyhow::bail!("{} does not exist", file.display()) };
+    let words = std::iter::once(OsString::from("ravelin")).chain(saved.command);
+    let Ok(Arguments { command: Command::Verify(mut before), .. }) = Arguments::try_parse_from(words) else {
+        anyhow::bail!("{}: {}", file.display(), NotResumable::NotACheckpoint);
+    };
+    let there = &saved.directory;
+    std::env::set_current_dir(there).with_context(|| format!("cannot go to `{}`", there.display()))?;
+    before.checkpoint = Some(file);
+    before.how.timeout = arguments.resources.timeout;
+    before.how.max_runs = None;
+    before.how.jobs = arguments.resources.workers.map(|workers| workers as u64).or(before.how.jobs);
+    verify(&before)
 }
 
 /// Runs each test of a project under every schedule and reports. `words` are those after `verify`.
@@ -149,7 +176,7 @@ fn answer(
     plan: &VerifyPlan,
     wanted: &Wanted,
     name: Option<&str>,
-    checkpoint: Option<&Path>,
+    checkpoint: Option<(&Path, &VerifyCheckpoint)>,
 ) -> anyhow::Result<(SanitizerReport, Vec<(String, String)>)> {
     let line = LiveLine::on(stderr());
     let start = Instant::now();
@@ -161,9 +188,8 @@ fn answer(
     };
     let saved = Mutex::new(Ok(()));
     let save = |words: &[u64]| {
-        if let (Some(file), Ok(mut saved)) = (checkpoint, saved.lock()) {
-            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            *saved = files::write(file, bytes);
+        if let (Some((file, command)), Ok(mut saved)) = (checkpoint, saved.lock()) {
+            *saved = files::write(file, command.with_rest(words));
         }
     };
     let listeners =
@@ -177,9 +203,13 @@ fn answer(
         (false, true) => Verdict::Holds,
         (false, false) => Verdict::Unknown,
     };
-    if let Some(file) = checkpoint.filter(|_| verdict != Verdict::Unknown) {
-        // There is an answer. If the file cannot be removed, it is found to be of this program next time.
-        let _ = std::fs::remove_file(file);
+    if let Some((file, _)) = checkpoint {
+        if verdict != Verdict::Unknown {
+            // There is an answer. If the file cannot be removed, it is found to be of this program next time.
+            let _ = std::fs::remove_file(file);
+        } else if file.exists() {
+            complain!("not finished; `ravelin resume {}` resumes it", file.display());
+        }
     }
     let command = command_line(&plan.watch, 0);
     let sources = report.sources();
@@ -202,19 +232,6 @@ fn runtime_options(how: &VerifyOptions, races: bool) -> Vec<String> {
     let ignored = [&how.ignore[..], &[Problem::LockOrderInversion]].concat();
     options.extend(ignoring(&ignored));
     options
-}
-
-/// What an earlier verification has left in a file, if there is one.
-fn what_is_left(file: &Path) -> anyhow::Result<Option<Vec<u64>>> {
-    match std::fs::read(file) {
-        Ok(bytes) => {
-            let (words, rest) = bytes.as_chunks::<8>();
-            anyhow::ensure!(rest.is_empty(), "{}: {}", file.display(), NotResumable::NotACheckpoint);
-            Ok(Some(words.iter().map(|word| u64::from_le_bytes(*word)).collect()))
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(|| file.display().to_string()),
-    }
 }
 
 /// What the command line asks for.

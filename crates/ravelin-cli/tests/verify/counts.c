@@ -67,6 +67,13 @@ static void lamport(long me) {
   STORE(flags[me], 0);
 }
 
+// Several threads end the process.
+static void ends(long me) {
+  (void)me;
+  atomic_fetch_add(&x, 1);
+  exit(0);
+}
+
 static const struct {
   const char *name;
   long threads;
@@ -74,6 +81,7 @@ static const struct {
 } programs[] = {
     {"sb", 2, sb},         {"mp", 2, mp},             {"iriw", 4, iriw},
     {"dekker", 2, dekker}, {"peterson", 2, peterson}, {"lamport", 2, lamport},
+    {"ends", 3, ends},
 };
 
 static void (*thread)(long);

@@ -238,6 +238,32 @@ static int killed(void) {
   return 0;
 }
 
+static void *checks(void *unused) {
+  while (!atomic_load(&x)) {
+  }
+  if (atomic_load(&y)) exit(6);
+  return unused;
+}
+
+static void *set_both(void *unused) {
+  atomic_store(&x, 1);
+  atomic_store(&y, 1);
+  return unused;
+}
+
+// The first thread ends before the others, and the last of them ends the process.
+static int main_ends(void) {
+  pthread_detach(started(checks));
+  pthread_detach(started(set));
+  pthread_exit(NULL);
+}
+
+static int main_ends_and_fails(void) {
+  pthread_detach(started(checks));
+  pthread_detach(started(set_both));
+  pthread_exit(NULL);
+}
+
 static const struct {
   const char *name;
   int (*run)(void);
@@ -251,6 +277,7 @@ static const struct {
     {"alone-fails", alone_fails}, {"many", many},          {"nested", nested},
     {"handles", handles},       {"alarms", alarms},        {"large", large},
     {"cancels", cancels},       {"pipes", pipes},          {"killed", killed},
+    {"main-ends", main_ends},   {"main-ends-and-fails", main_ends_and_fails},
 };
 
 int main(int count, char **arguments) {

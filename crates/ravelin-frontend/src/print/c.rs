@@ -56,6 +56,8 @@ pub enum NotInC {
         "memory would reach from address {lo} to {hi}, and the C program has an array of at most {MOST_CELLS} cells"
     )]
     WideMemory { lo: i128, hi: i128 },
+    #[error("`{0}` is one step on a variable that wraps and is counted up or down elsewhere, which C cannot say")]
+    WrapsWhenCounted(String),
 }
 
 /// C text for a program.
@@ -188,7 +190,10 @@ fn header(program: &Program, text: &mut String) {
         " * MILLISECONDS after its start if threads still wait then. For `ravelin verify`, which runs every\n",
     );
     text.push_str(
-        " * schedule, compile it with -DVERIFY: then threads neither meet at the start nor end if they wait.\n",
+        " * schedule, compile it with -DVERIFY: then threads neither meet at the start nor end if they wait,\n",
+    );
+    text.push_str(
+        " * and the program ends when a thread has jumped back ROUNDS times and the others have ended or wait.\n",
     );
     for goal in &program.goals {
         text.push_str(&format!(" * Goal: {}\n", comment(&program.show_condition(&goal.condition))));
@@ -229,11 +234,14 @@ static long rounds = 100;
 #ifdef VERIFY
 #define MEET()
 #define LEAVE()
+/* Others may wait for what the thread would have done next. They go on as far as they can. */
+#define OVER() exit(0)
 #else
 static atomic_int ended;
 static pthread_barrier_t start __attribute__((unused)); /* threads are short; so they meet */
 #define MEET() pthread_barrier_wait(&start)
 #define LEAVE() atomic_fetch_add_explicit(&ended, 1, memory_order_relaxed)
+#define OVER() goto end
 #endif
 
 "#;
@@ -338,13 +346,13 @@ fn function(setting: &CSetting, index: usize, text: &mut String) -> Result<(), N
             Line::Label(location) if body.targets.contains(location) => {
                 text.push_str(&format!("at_{}:;\n", location.0));
                 if body.back.contains(location) {
-                    text.push_str("  if (left_over-- <= 0) goto end;\n");
+                    text.push_str("  if (left_over-- <= 0) OVER();\n");
                 }
             }
             Line::Label(_) => {}
         }
     }
-    text.push_str("end:\n  LEAVE();\n  return unused;\n}\n");
+    text.push_str("end: __attribute__((unused));\n  LEAVE();\n  return unused;\n}\n");
     Ok(())
 }
 
@@ -457,14 +465,17 @@ fn main_function(setting: &CSetting, text: &mut String) {
         text.push_str(&format!(
             "  for (int i = 0; i < {count}; i++) pthread_create(&threads[i], 0, functions[i], 0);\n"
         ));
-        text.push_str("#ifdef VERIFY\n  (void)patience;\n#else\n");
+        text.push_str("#ifdef VERIFY\n  (void)patience;\n");
+        text.push_str("  /* The last thread ends the program. */\n");
+        text.push_str(&format!("  for (int i = 0; i < {count}; i++) pthread_detach(threads[i]);\n"));
+        text.push_str("  pthread_exit(0);\n#else\n");
         text.push_str("  /* A thread may wait for ever; then the program ends under it. */\n");
         text.push_str("  for (long waited = 0; waited < patience * 10; waited++) {\n");
         text.push_str(&format!("    if (atomic_load_explicit(&ended, memory_order_relaxed) == {count}) break;\n"));
         text.push_str("    usleep(100);\n  }\n");
         text.push_str(&format!("  if (atomic_load_explicit(&ended, memory_order_relaxed) != {count}) exit(0);\n"));
-        text.push_str("#endif\n");
         text.push_str(&format!("  for (int i = 0; i < {count}; i++) pthread_join(threads[i], 0);\n"));
+        text.push_str("#endif\n");
     } else {
         text.push_str("  (void)seed, (void)patience;\n");
     }

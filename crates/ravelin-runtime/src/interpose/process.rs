@@ -80,6 +80,12 @@ pub fn begin_again() {
 /// The program ends here, if this is the process that is watched.
 pub extern "C" fn ending() {
     if kernel::process() == PROCESS.load(Ordering::Relaxed) {
+        if steer::is_on() {
+            // Another thread may call `exit` while this one waits for the others. The C library would end the process in
+            // it at once, because this function has been called.
+            // SAFETY: the function exists as long as the process.
+            unsafe { libc::atexit(ending) };
+        }
         process::exits();
         if leaves_child() {
             process::leaves_process();

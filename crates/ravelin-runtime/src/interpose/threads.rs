@@ -261,6 +261,15 @@ fn begin(start: *mut Start) -> (ThreadFunction, usize) {
     (function, argument)
 }
 
+/// The first thread takes turns from now on: its end is noticed if it ends by `pthread_exit`. If it returns from `main`,
+/// the process ends.
+pub fn notice_end_of_first() {
+    // Nobody can be told to join it.
+    threads::detached(0);
+    // SAFETY: the key exists as long as the process.
+    unsafe { libc::pthread_setspecific(key(), ROUNDS as *const _) };
+}
+
 /// How often the C library calls destructors of values that destructors have set (`PTHREAD_DESTRUCTOR_ITERATIONS`).
 const ROUNDS: usize = 4;
 
@@ -279,6 +288,10 @@ unsafe extern "C" fn end_of_round(rounds: *mut libc::c_void) {
     let number = threads::own_number();
     if let Some(place) = place {
         schedule::ends(place);
+        if schedule::is_last() {
+            // The C library calls `exit` in it.
+            return;
+        }
     }
     threads::end();
     if let Some(place) = place {

@@ -5,8 +5,10 @@
 //! thread that finds nothing parks inside the operation, and its next step is to take what another operation gives.
 //!
 //! The code of a channel is compiled with the program. An operation begins with a load of one of the two indices of the
-//! channel, which lie in lines of 128 bytes, that for receiving first.
+//! channel, which lie in lines of 128 bytes, that for receiving first. The slots of a bounded channel are in a block of
+//! their own, which may begin at such an address, too.
 
+use crate::blocks;
 use crate::schedule;
 use crate::special::{NextAccess, NextAct};
 use crate::spin::Spin;
@@ -56,7 +58,7 @@ fn with<R>(me: usize, work: impl FnOnce(&mut ChannelOperation) -> R) -> R {
 
 /// The calling thread makes an access with which an operation begins, or one that follows it in the same function.
 pub fn access(me: usize, act: ChannelAct, next: NextAccess) {
-    let channel = with(me, |operation| operation.begins(act, next).then_some(operation.channel));
+    let channel = with(me, |operation| operation.begins(act, next, has_slot).then_some(operation.channel));
     if let Some(channel) = channel {
         schedule::before(0, Act::Touch, channel);
     }
@@ -107,12 +109,22 @@ pub fn wakes(me: usize, word: usize) -> bool {
     with(me, |operation| operation.wakes == word)
 }
 
+/// Whether the slots of a channel are in the block of this address: a word of the channel is the address of the block.
+fn has_slot(channel: usize, address: usize) -> bool {
+    let (Some(own), Some(slots)) = (blocks::containing(channel), blocks::containing(address)) else { return false };
+    // SAFETY: the words of a block that the program uses now.
+    let word = |at: usize| unsafe { (at as *const usize).read_volatile() };
+    (own.start..own.start + own.size / 8 * 8).step_by(8).any(|at| word(at) == slots.start)
+}
+
 impl ChannelOperation {
-    /// Whether an operation begins with this access.
-    fn begins(&mut self, act: ChannelAct, next: NextAccess) -> bool {
+    /// Whether an operation begins with this access. `has_slot` says whether the slots of a channel are at an address.
+    fn begins(&mut self, act: ChannelAct, next: NextAccess, has_slot: fn(usize, usize) -> bool) -> bool {
         let NextAccess { address, act: access, .. } = next;
         let again = access == NextAct::Load && address == self.first;
-        let elsewhere = address.is_multiple_of(LINE) && !(self.channel..self.channel + 2 * LINE).contains(&address);
+        let elsewhere = address.is_multiple_of(LINE)
+            && !(self.channel..self.channel + 2 * LINE).contains(&address)
+            && !has_slot(self.channel, address);
         if self.beginning == Some(act) && act != ChannelAct::Disconnect && !again && !elsewhere {
             return false;
         }
@@ -128,6 +140,10 @@ mod tests {
 
     const CHANNEL: usize = 0x1000;
 
+    fn no_slot(_channel: usize, _address: usize) -> bool {
+        false
+    }
+
     fn load(address: usize) -> NextAccess {
         NextAccess { pc: 0, address, size: 8, act: NextAct::Load }
     }
@@ -136,7 +152,7 @@ mod tests {
     fn what_is_done_under_the_mutex_of_a_channel_is_a_part_of_the_operation() {
         // No thread has this place.
         let me = 900;
-        with(me, |operation| assert!(operation.begins(ChannelAct::Send, load(CHANNEL + LINE))));
+        with(me, |operation| assert!(operation.begins(ChannelAct::Send, load(CHANNEL + LINE), no_slot)));
         let lock = |address| NextAccess { act: NextAct::CompareExchange(0), ..load(address) };
         let exchange = |address| NextAccess { act: NextAct::Exchange(1), ..load(address) };
         assert!(!is_part(me, true, lock(9 * CHANNEL)), "a mutex of the program");
@@ -151,14 +167,16 @@ mod tests {
     fn an_operation_is_one_step() {
         let mut operation = ChannelOperation::default();
         let update = NextAccess { act: NextAct::CompareExchange(0), ..load(CHANNEL) };
-        assert!(operation.begins(ChannelAct::Receive, load(CHANNEL)));
-        assert!(!operation.begins(ChannelAct::Receive, load(CHANNEL + 8)));
-        assert!(!operation.begins(ChannelAct::Receive, load(CHANNEL + LINE)));
-        assert!(!operation.begins(ChannelAct::Receive, update));
-        assert!(operation.begins(ChannelAct::Receive, load(CHANNEL)), "it found nothing and tries again");
-        assert!(operation.begins(ChannelAct::Send, load(CHANNEL + LINE)));
+        assert!(operation.begins(ChannelAct::Receive, load(CHANNEL), no_slot));
+        assert!(!operation.begins(ChannelAct::Receive, load(CHANNEL + 8), no_slot));
+        assert!(!operation.begins(ChannelAct::Receive, load(CHANNEL + LINE), no_slot));
+        assert!(!operation.begins(ChannelAct::Receive, update, no_slot));
+        assert!(operation.begins(ChannelAct::Receive, load(CHANNEL), no_slot), "it found nothing and tries again");
+        assert!(operation.begins(ChannelAct::Send, load(CHANNEL + LINE), no_slot));
         assert_eq!(operation.channel, CHANNEL);
-        assert!(operation.begins(ChannelAct::Send, load(2 * CHANNEL + LINE)), "another channel");
+        assert!(operation.begins(ChannelAct::Send, load(2 * CHANNEL + LINE), no_slot), "another channel");
         assert_eq!(operation.channel, 2 * CHANNEL);
+        let all_slots = |_, _| true;
+        assert!(!operation.begins(ChannelAct::Send, load(4 * CHANNEL), all_slots), "a slot of the channel");
     }
 }

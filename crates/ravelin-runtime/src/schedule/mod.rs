@@ -19,7 +19,7 @@ pub mod time;
 pub mod turn;
 
 use crate::special::{NextAccess, NextAct};
-use crate::this_thread;
+use crate::{server, this_thread};
 use ravelin_clocks::{AtomicOrder, MessageAccess};
 use ravelin_findings::events::{Act, RunEvent, flags};
 use ravelin_findings::steering::{SteeredEnd, doubts};
@@ -75,8 +75,23 @@ fn begin_steering() {
     }
 }
 
-/// This process was forked before its second thread: it goes on as if it had been under this schedule from the
-/// beginning. Returns whether there is a schedule.
+/// The program says that runs begin here. Only the first time counts. With one thread so far nothing changes: the steps are
+/// given from the start of the second one on, and nothing is to be chosen before.
+pub fn begin_runs() {
+    if !steer::mark() || !steer::is_on() || mine().is_none() {
+        return;
+    }
+    if steer::is_from_mark() {
+        server::stand();
+        begin_steering();
+        if turn::is_anybody_outside() {
+            steer::doubt(doubts::UNKNOWN_WAIT);
+        }
+    }
+    steer::doubt(doubts::BEGINS);
+}
+
+/// This process was forked where runs begin: it goes on as if it had been under this schedule from the beginning. Returns whether there is a schedule.
 pub fn begin_again(schedule: Schedule, livelock: u64) -> bool {
     turn::sit_down_again();
     turn::with(|turns| *turns = turns.under(schedule, livelock)).is_some() && is_on()
@@ -488,6 +503,11 @@ pub fn exits() {
         turn::wait(me, 0, WaitReason::Others, None);
         steer::stepped(me);
     }
+}
+
+/// Whether all other threads have ended.
+pub fn is_last() -> bool {
+    turn::living() == 1
 }
 
 /// The thread at `place` ends; no code of the program runs in it after this.

@@ -8,6 +8,10 @@
 //! A thread that comes back to an atomic access in the same state as before, and has done nothing in between that
 //! others can see, goes round a waiting loop ([`rounds`]). What it read is no step, and it does not run before one of
 //! the values has changed. Until it is known whether a load is part of such a round it wakes no thread.
+//!
+//! The steps are given from the start of the second thread on. A program can say that runs begin later ([`mark`]). If that
+//! is known ([`begin_at_mark`]), nothing is given until then, threads take turns as after a script, and what was written
+//! down is forgotten when the program says so.
 
 use super::{arrivals, turn};
 use crate::special::{NextAccess, NextAct};
@@ -17,7 +21,7 @@ use ravelin_clocks::AtomicOrder;
 use ravelin_findings::events::{Act, RunEvent, RunOperation, flags};
 use ravelin_findings::steering::{self, SteeredEnd};
 use ravelin_findings::{RecordedOrder, arena};
-use ravelin_schedule::{Steering, ThreadStatus};
+use ravelin_schedule::ThreadStatus;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 /// In [`crate::this_thread::WatchedThread::special`]: the steps of the thread are given.
@@ -65,6 +69,33 @@ impl SeenValue {
     }
 }
 
+/// Runs begin where the program says so.
+static FROM_MARK: AtomicBool = AtomicBool::new(false);
+/// The program has said that runs begin.
+static MARKED: AtomicBool = AtomicBool::new(false);
+/// How often the events before that were forgotten because there was no room for more.
+static ROUNDS_BEFORE_MARK: AtomicUsize = AtomicUsize::new(0);
+
+/// Runs begin where the program says so, and not at the start of its second thread.
+pub fn begin_at_mark() {
+    FROM_MARK.store(true, Ordering::Relaxed);
+}
+
+/// Whether runs begin where the program says so.
+pub fn is_from_mark() -> bool {
+    FROM_MARK.load(Ordering::Relaxed)
+}
+
+/// Whether runs begin where the program says so, and it has not.
+pub fn waits_for_mark() -> bool {
+    is_from_mark() && !MARKED.load(Ordering::Relaxed)
+}
+
+/// The program says that runs begin. Returns whether it does so for the first time.
+pub fn mark() -> bool {
+    !MARKED.swap(true, Ordering::Relaxed)
+}
+
 /// Whether the steps are given.
 #[inline(always)]
 pub fn is_on() -> bool {
@@ -94,15 +125,18 @@ pub fn begin() -> bool {
         (0..count).map(|index| word(at + index).load(Ordering::Relaxed)).collect::<Vec<u64>>()
     };
     let _inside = this_thread::enter_unwatched();
-    let choices = list(steering::CHOICES, steering::SCRIPT, steering::MOST_CHOICES);
-    let sleepers = list(steering::ASLEEP, steering::SLEEPERS, steering::MOST_SLEEPERS);
+    let (mut choices, mut sleepers) = (Vec::new(), Vec::new());
+    if !waits_for_mark() {
+        choices = list(steering::CHOICES, steering::SCRIPT, steering::MOST_CHOICES);
+        sleepers = list(steering::ASLEEP, steering::SLEEPERS, steering::MOST_SLEEPERS);
+    }
     let sleepers = sleepers.into_iter().map(|thread| thread as usize).collect();
-    let seed = word(steering::SEED).load(Ordering::Relaxed);
-    for index in [steering::EVENT_COUNT, steering::END, steering::DOUBTS] {
+    let seed = if waits_for_mark() { 0 } else { word(steering::SEED).load(Ordering::Relaxed) };
+    for index in [steering::END, steering::DOUBTS] {
         word(index).store(0, Ordering::Relaxed);
     }
-    WRITTEN.store(0, Ordering::Relaxed);
-    let begun = turn::with(|turns| turns.steer(Steering::new(choices, sleepers).with_seed(seed))).is_some();
+    forget_events();
+    let begun = turn::with(|turns| turns.steer(choices, sleepers, seed)).is_some();
     ON.store(begun, Ordering::Release);
     begun
 }
@@ -124,7 +158,23 @@ pub fn stale_value() -> u64 {
 
 fn is_last(index: usize) -> bool {
     let number = word(index).load(Ordering::Relaxed);
-    number != 0 && number == WRITTEN.load(Ordering::Relaxed) as u64
+    number != 0 && !waits_for_mark() && number == WRITTEN.load(Ordering::Relaxed) as u64
+}
+
+/// Forgets all events. Numbers of events that threads remember are not valid any more; a thread that goes round a loop
+/// needs another round for that to be noticed.
+fn forget_events() {
+    WRITTEN.store(0, Ordering::Relaxed);
+    word(steering::EVENT_COUNT).store(0, Ordering::Relaxed);
+    TENTATIVE.lock().clear();
+    for (place, status) in turn::places_if_unlocked() {
+        let thread = turn::seat(place).thread.load(Ordering::Relaxed);
+        if status != ThreadStatus::Ended && !thread.is_null() {
+            // SAFETY: the thread has not ended, and does not run: the calling thread has the turn, and uses nothing of
+            // its own arrivals now.
+            unsafe { (*thread).arrivals = arrivals::Arrivals::new() };
+        }
+    }
 }
 
 /// This process is a forked child of a steered one: its steps are not given.
@@ -462,7 +512,11 @@ fn word(index: usize) -> &'static AtomicU64 {
 }
 
 fn write(event: RunEvent) -> usize {
-    let index = WRITTEN.load(Ordering::Relaxed);
+    let mut index = WRITTEN.load(Ordering::Relaxed);
+    if index >= steering::MOST_EVENTS && may_forget() {
+        forget_events();
+        index = 0;
+    }
     if index >= steering::MOST_EVENTS {
         word(steering::END).store(SteeredEnd::Full as u64, Ordering::Relaxed);
         ON.store(false, Ordering::Relaxed);
@@ -472,6 +526,11 @@ fn write(event: RunEvent) -> usize {
     WRITTEN.store(index + 1, Ordering::Relaxed);
     word(steering::EVENT_COUNT).store(index as u64 + 1, Ordering::Release);
     index
+}
+
+/// Whether the events are those before the beginning of the run, and have not been forgotten too often.
+fn may_forget() -> bool {
+    waits_for_mark() && ROUNDS_BEFORE_MARK.fetch_add(1, Ordering::Relaxed) < steering::ROUNDS_BEFORE_MARK
 }
 
 fn overwrite(index: usize, event: RunEvent) {

@@ -171,9 +171,27 @@ pub fn sit_down(place: usize, number: u64) {
     }
 }
 
-/// The first thread runs in another process now.
+/// The calling thread runs in another process now.
 pub fn sit_down_again() {
-    seat(0).tid.store(own_tid(), Ordering::Relaxed);
+    let thread = this_thread::me();
+    // SAFETY: the calling thread's own state.
+    let place = if thread.is_null() { 0 } else { unsafe { (*thread).place } };
+    seat(place as usize).tid.store(own_tid(), Ordering::Relaxed);
+}
+
+/// Whether a thread is in a call of unknown duration.
+pub fn is_anybody_outside() -> bool {
+    with(|turns| (0..turns.places()).any(|place| turns.state(place) == ThreadStatus::Outside)).unwrap_or(false)
+}
+
+/// Whether there was ever a second thread.
+pub fn has_had_others() -> bool {
+    with(|turns| turns.places() > 1).unwrap_or(false)
+}
+
+/// How many threads have not ended.
+pub fn living() -> usize {
+    with(|turns| (0..turns.places()).filter(|&place| turns.state(place) != ThreadStatus::Ended).count()).unwrap_or(1)
 }
 
 /// Where the number of points is; 0 if there is no schedule.
@@ -331,7 +349,10 @@ pub fn wait_for_first(me: usize) {
 
 /// The calling thread ends, and wakes the threads that wait for that.
 pub fn end(me: usize, object: usize) {
-    DYING.store(own_tid(), Ordering::Relaxed);
+    // The first thread stays as a zombie until the process ends.
+    if own_tid() != kernel::process() {
+        DYING.store(own_tid(), Ordering::Relaxed);
+    }
     seat(me).thread.store(std::ptr::null_mut(), Ordering::Relaxed);
     if steer::is_on() {
         steer::settle();

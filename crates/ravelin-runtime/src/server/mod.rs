@@ -1,5 +1,5 @@
-//! Serves runs: the program stands still before its second thread and forks a process for each run that `ravelin run`
-//! asks for.
+//! Serves runs: the program stands still before its second thread, or where it says that runs begin, and forks a process
+//! for each run that `ravelin run` or `ravelin verify` asks for.
 //!
 //! Starting a program takes several times as long as a run of a small test, and what it does before its second thread is
 //! the same under every schedule. The forked process gets its schedule as if it had been under it from the beginning
@@ -72,8 +72,8 @@ pub fn begin(arena: Option<&[u8]>) {
     }
 }
 
-/// The program is about to start its second thread. Returns at once if it serves no runs, and otherwise in each process
-/// that makes one.
+/// Runs begin here: the program is about to start its second thread, or says so. Returns at once if it serves no runs, and
+/// otherwise in each process that makes one.
 pub fn stand() {
     let socket = SOCKET.load(Ordering::Relaxed);
     if socket < 0 {

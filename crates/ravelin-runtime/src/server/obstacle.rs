@@ -6,10 +6,11 @@
 
 use super::files;
 use crate::interpose::process as own_process;
+use crate::schedule::turn;
 use crate::{file, kernel};
 use ravelin_findings::serving::ForkObstacle;
 
-/// The first obstacle that is found. The process has one thread, the calling one.
+/// The first obstacle that is found.
 pub fn find(socket: i32) -> Option<ForkObstacle> {
     if !own_process::can_fork_silently() {
         return Some(ForkObstacle::Library);
@@ -17,7 +18,10 @@ pub fn find(socket: i32) -> Option<ForkObstacle> {
     if file::is_missing() {
         return Some(ForkObstacle::Findings);
     }
-    if status("Threads:") != Some(1) {
+    if turn::living() > 1 {
+        return Some(ForkObstacle::OtherThreads);
+    }
+    if !is_alone() {
         return Some(ForkObstacle::Threads);
     }
     if status("TracerPid:") != Some(0) {
@@ -39,6 +43,18 @@ pub fn find(socket: i32) -> Option<ForkObstacle> {
         return Some(ForkObstacle::SharedMemory);
     }
     files::find_obstacle(socket)
+}
+
+/// Whether the process has one thread. Threads that have ended may be there for a moment longer.
+fn is_alone() -> bool {
+    let attempts = if turn::has_had_others() { 10_000 } else { 1 };
+    (0..attempts).any(|_| {
+        let alone = status("Threads:") == Some(1);
+        if !alone {
+            kernel::yield_now();
+        }
+        alone
+    })
 }
 
 /// A number from a line of the kernel's description of this process.

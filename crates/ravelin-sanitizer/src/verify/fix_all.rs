@@ -18,7 +18,7 @@ use super::stale::StaleRun;
 use crate::patch::{self, Patch, SourceEdit};
 use crate::repair::{Fix, OrderChange};
 use crate::report::{Finding, Report, Wanted};
-use crate::watch::{NotWatched, SteeredProgram, Streams};
+use crate::watch::{NotWatched, SteeredProgram, Streams, WatchCommand};
 use ravelin_answer::sanitizer::{Verification, signal_words};
 use ravelin_answer::{FixTrial, Verdict};
 use ravelin_covers::{Cancellation, Covers, clauses};
@@ -67,6 +67,7 @@ impl VerifyPlan {
         let fixer = Fixer {
             plan: VerifyPlan { keep_going: false, silent: true, ..self.clone() },
             wanted,
+            watch: first.watch.clone(),
             executable: first.executable.clone(),
             offers,
             order,
@@ -84,6 +85,8 @@ impl VerifyPlan {
 struct Fixer<'a> {
     plan: VerifyPlan,
     wanted: &'a Wanted,
+    /// The program, with runs that begin where those of the exploration did.
+    watch: WatchCommand,
     executable: Option<PathBuf>,
     offers: Offers,
     /// The offers, cheapest first.
@@ -240,7 +243,7 @@ impl Fixer<'_> {
         match sighting {
             Sighting::Stale(run) => Ok(run.is_left_by(&self.offers.changes(taken))),
             Sighting::Race(script, race) => {
-                let mut watch = self.plan.watch.clone();
+                let mut watch = self.watch.clone();
                 watch.streams = Streams { input: Some(PathBuf::from("/dev/null")), silent: true };
                 watch.options.push("no-robustness".to_owned());
                 watch.options.extend(self.offers.words(taken));

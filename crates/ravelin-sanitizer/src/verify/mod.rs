@@ -9,6 +9,7 @@
 //! stacks, the path that orders the two accesses and the change that would help. What only the axioms find, such as a
 //! cycle through several seq_cst accesses, is reported with its two places.
 
+mod beginning;
 mod consequences;
 mod fix_all;
 mod offers;
@@ -32,7 +33,7 @@ use ravelin_verify::Script;
 
 /// Makes one run with given steps, in which the runtime looks for everything, and reports.
 pub fn again(watch: WatchCommand, script: &Script, wanted: &Wanted) -> Result<Report, NotWatched> {
-    let mut watch = watch;
+    let mut watch = beginning::find(&watch)?;
     if script.stale.is_some() {
         // After a stale access nothing is said about others.
         watch.options.push("no-robustness".to_owned());

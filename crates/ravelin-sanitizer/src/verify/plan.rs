@@ -1,6 +1,7 @@
 //! What to verify and how far, and the answer.
 
 use super::VerifiedProgram;
+use super::beginning;
 use super::problem::{ProblemKey, Problems};
 use super::saved;
 use super::seen::SeenAccesses;
@@ -82,6 +83,8 @@ pub(super) struct ExploredProgram {
     pub notes: Vec<String>,
     /// And how many of them have no problem.
     pub others: u64,
+    /// The program, with runs that begin where these did.
+    pub watch: WatchCommand,
 }
 
 /// What is called while runs are made.
@@ -128,14 +131,32 @@ impl VerifyPlan {
         let watchdog = Watchdog::default();
         std::thread::scope(|scope| {
             scope.spawn(|| watchdog.watch(|| self.is_over(start)));
-            let explored = self.explored_from(start, listeners);
+            let explored = self.explored_in_time(start, listeners);
             watchdog.end();
             explored
         })
     }
 
-    fn explored_from(&self, start: Instant, listeners: Listeners) -> Result<ExploredProgram, NotWatched> {
+    fn explored_in_time(&self, start: Instant, listeners: Listeners) -> Result<ExploredProgram, NotWatched> {
         let Some(first) = self.first_run(start)? else { return Ok(self.without_a_run(start)) };
+        if !beginning::may_be_marked(&first) {
+            return self.explored_from(first, start, listeners);
+        }
+        let marked = VerifyPlan { watch: beginning::from_mark(&self.watch), silent: true, ..self.clone() };
+        match marked.first_run(start)? {
+            Some(first) if beginning::is_marked(&first) => marked.explored_from(first, start, listeners),
+            Some(_) => self.explored_from(first, start, listeners),
+            None => Ok(self.without_a_run(start)),
+        }
+    }
+
+    /// Makes all runs but the first.
+    fn explored_from(
+        &self,
+        first: SteeredRun,
+        start: Instant,
+        listeners: Listeners,
+    ) -> Result<ExploredProgram, NotWatched> {
         let threads = first.watched.processes.iter().map(|process| process.threads_started).max().unwrap_or(0);
         let mut shared = Shared::new(self, start, listeners)?;
         if first.run.events.is_empty() {
@@ -193,13 +214,14 @@ impl VerifyPlan {
             fresh: state.fresh,
             notes,
             others,
+            watch: self.watch.clone(),
         })
     }
 
     /// Makes one run again, whose output is shown.
     pub fn show(&self, schedule: &str) -> Result<(), NotWatched> {
         let Ok(script) = schedule.parse() else { return Ok(()) };
-        let mut watch = self.watch.clone();
+        let mut watch = beginning::find(&self.watch)?;
         watch.streams = Streams { input: Some(PathBuf::from("/dev/null")), silent: false };
         SteeredProgram::start(watch, true, self.unroll)?.run(&script)?;
         Ok(())
@@ -264,6 +286,7 @@ impl VerifyPlan {
             fresh: None,
             notes: Vec::new(),
             others: 0,
+            watch: self.watch.clone(),
         }
     }
 
@@ -359,7 +382,7 @@ impl Watchdog {
 
 /// Why other runs may exist.
 fn doubt_words(doubts: u64) -> impl Iterator<Item = &'static str> {
-    const WORDS: [(u64, &str); 7] = [
+    const WORDS: [(u64, &str); 8] = [
         (doubts::DESCRIPTOR, "a thread waited for a file, a socket or another process, which no schedule controls"),
         (doubts::UNKNOWN_WAIT, "a thread waited in a call that is not controlled"),
         (doubts::SIGNAL, "a signal was handled, which may come at other times"),
@@ -367,6 +390,7 @@ fn doubt_words(doubts: u64) -> impl Iterator<Item = &'static str> {
         (doubts::CANCELLED, "a thread was cancelled, which may take effect at other places"),
         (doubts::FILE, "the program changed a file, which other runs find changed"),
         (doubts::CLOCK, "a clock was read"),
+        (doubts::BEGINS, "the program says where runs begin (ravelin_verify_begin) in some schedules only"),
     ];
     WORDS.into_iter().filter(move |(bit, _)| doubts & bit != 0).map(|(_, words)| words)
 }

@@ -1,5 +1,6 @@
 //! One of the threads that make runs, and what they share.
 
+use super::beginning;
 use super::plan::{DrawnRuns, Listeners, Progress, VerifyPlan};
 use super::problem::{ProblemRun, Problems, problems_of, unwatched};
 use super::saved;
@@ -232,7 +233,7 @@ impl<'a> Worker<'a> {
         }
         let outcome = task.map_or(Outcome::New, |task| state.exploration.done(task, &run));
         shared.changed.notify_all();
-        state.doubts |= doubts | doubts_about(&watched);
+        state.doubts |= beginning::of_run(doubts, &self.plan.watch) | doubts_about(&watched);
         state.threads =
             state.threads.max(1 + run.events.iter().map(|event| u64::from(event.thread)).max().unwrap_or(0));
         if let Some(cut) = cut_words(run.end)

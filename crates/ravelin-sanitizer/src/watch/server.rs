@@ -55,6 +55,7 @@ fn sentence(obstacle: ForkObstacle) -> &'static str {
         ForkObstacle::SharedFile => "a pipe, a socket or another shared file is open before the second thread",
         ForkObstacle::FileSystem => "the program changes files before its second thread",
         ForkObstacle::Findings => "the findings cannot be kept in memory",
+        ForkObstacle::OtherThreads => "the program has other threads where it says that runs begin",
     }
 }
 

@@ -26,12 +26,18 @@ impl Exploration {
     pub(super) fn extend(&mut self, mut path: Path<'_>, is_halfway: bool) {
         match self.options.reduction {
             Reduction::Off | Reduction::Sleep => self.try_all_threads(&mut path),
+            _ if self.options.preemptions.is_some() => self.reverse_within_bound(&mut path),
             Reduction::Source | Reduction::Optimal => self.reverse_races(&mut path),
         }
         if is_halfway {
             let trace = path.trace;
             let (node, _) = self.node_at(&mut path, trace.len());
             for event in &trace.events()[trace.len()..] {
+                if self.options.preemptions.is_some() {
+                    let plan = Plan { steps: vec![guess(event)], ..Plan::default() };
+                    self.add_within_bound(&mut path, trace.len(), plan);
+                    continue;
+                }
                 let origin = (trace.len() as u32, 0);
                 self.insert(node, 0, Plan { steps: vec![guess(event)], origin, ..Plan::default() });
             }
@@ -118,10 +124,6 @@ impl Exploration {
             return false;
         }
         let steps: Vec<PlannedStep> = steps.collect();
-        if !self.is_within_bound(trace, candidate.at, &steps) {
-            self.cut = true;
-            return false;
-        }
         // The node may be new, and something may be asleep there.
         let (node, own) = self.node_at(path, candidate.at);
         if self.is_covered(node, own, steps.iter().copied()) {
@@ -150,10 +152,6 @@ impl Exploration {
         let is_initial = |step: &PlannedStep| matches!(relation(step, steps.iter().copied()), Relation::Initial(_));
         let certain = candidate.certain || steps.len() > 1;
         if others.any(is_initial) || (!certain && node.impossible.contains(&fingerprint(&steps[..1]))) {
-            return;
-        }
-        if !self.is_within_bound(trace, candidate.at, &steps[..1]) {
-            self.cut = true;
             return;
         }
         self.add_branch(id, Plan { certain, ..plan_of(candidate, steps[..1].to_vec()) });

@@ -66,7 +66,7 @@ pub enum Reduction {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     pub reduction: Reduction,
-    /// The most preemptions of a script; see `bound`.
+    /// The most preemptions of a script; see `bound`, which then takes the place of the last two reductions.
     pub preemptions: Option<u32>,
 }
 
@@ -272,6 +272,7 @@ impl Exploration {
     fn asleep(&self, node: NodeId, branch: usize) -> Vec<PlannedStep> {
         match self.options.reduction {
             Reduction::Off => Vec::new(),
+            _ if self.options.preemptions.is_some() => Vec::new(),
             _ => self.tree.asleep(node, branch),
         }
     }
@@ -294,7 +295,7 @@ impl Exploration {
 
     /// Whether something is asleep after these steps of a plan, so that its trace belongs to a branch to the left.
     fn belongs_left(&self, node: NodeId, branch: usize, steps: &[PlannedStep]) -> bool {
-        if self.options.reduction != Reduction::Optimal {
+        if !self.is_optimal() {
             return false;
         }
         let mut sleep = self.tree.asleep(node, branch);
@@ -309,7 +310,7 @@ impl Exploration {
     /// A plan is certain now, and has made these steps; if there are none, its branch is removed. If it was open, what is
     /// to its right waited for that and is inserted again.
     fn settle(&mut self, node: NodeId, branch: usize, steps: &[PlannedStep]) {
-        let optimal = self.options.reduction == Reduction::Optimal;
+        let optimal = self.is_optimal();
         let branches = &mut self.tree.node_mut(node).branches;
         let was_open = std::mem::take(&mut branches[branch].open);
         let right = if was_open && optimal { branches.split_off(branch + 1) } else { Vec::new() };

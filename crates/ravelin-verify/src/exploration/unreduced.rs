@@ -37,7 +37,7 @@ impl Exploration {
                     times_out.then_some(PlannedStep { times_out: true, ..step }),
                 ];
                 for step in steps.into_iter().flatten().filter(|step| step.choice() != own.choice()) {
-                    if !self.is_within_bound(trace, depth, &[step]) {
+                    if !self.is_within_bound(path, depth, step.thread) {
                         self.cut = true;
                     } else {
                         let certain = certain || step.times_out;
@@ -49,7 +49,8 @@ impl Exploration {
         for (depth, plan) in plans {
             let (node, _) = self.node_at(path, depth);
             let asleep = |sleeper: &PlannedStep| sleeper.choice() == plan.steps[0].choice();
-            if self.options.reduction == Reduction::Off || !self.tree.node(node).sleep.iter().any(asleep) {
+            let sleeps = self.options.reduction != Reduction::Off && self.options.preemptions.is_none();
+            if !sleeps || !self.tree.node(node).sleep.iter().any(asleep) {
                 self.add_branch(node, plan);
             }
         }
@@ -57,7 +58,7 @@ impl Exploration {
 }
 
 /// Whether an event can happen after a beginning of the run: certainly, perhaps, or `None`.
-fn can_happen(event: &RunEvent, beginning: &[RunEvent], events: &[RunEvent]) -> Option<bool> {
+pub fn can_happen(event: &RunEvent, beginning: &[RunEvent], events: &[RunEvent]) -> Option<bool> {
     let starts =
         |other: &RunEvent| other.operation.act == Act::Start && other.operation.address == u64::from(event.thread);
     if events.iter().any(starts) && !beginning.iter().any(starts) {

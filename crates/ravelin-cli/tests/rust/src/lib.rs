@@ -114,15 +114,22 @@ mod tests {
 
     static X: AtomicU32 = AtomicU32::new(0);
     static Y: AtomicU32 = AtomicU32::new(0);
+    static DONE: AtomicU32 = AtomicU32::new(0);
 
     #[test]
     fn store_buffering() {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 X.store(1, Release);
-                Y.load(Acquire)
+                Y.load(Acquire);
+                // The second thread begins here, but knows nothing by it: if both stores came first, both loads would
+                // find what was stored, and nothing could be found.
+                DONE.store(1, Relaxed);
             });
             scope.spawn(|| {
+                while DONE.load(Relaxed) == 0 {
+                    std::thread::yield_now();
+                }
                 Y.store(1, Release);
                 X.load(Acquire)
             });

@@ -1,8 +1,11 @@
 //! One instruction as lines of C.
+//!
+//! A variable that wraps and is changed by `fetch_add` or `fetch_sub` holds a number that is congruent to its value. It is
+//! wrapped where it is read.
 
 use super::expression::{CellTerm, TermWriter, constant};
 use super::{AccessForm, CSetting, NotInC};
-use ravelin_program::{Address, Domain, Escape, Expr, Instruction, Order, RegId, RmwOp, Value, WaitCondition};
+use ravelin_program::{Access, Address, Domain, Escape, Expr, Instruction, Order, RegId, RmwOp, Value, WaitCondition};
 
 /// Writes the instructions of one thread.
 pub(super) struct StepWriter<'a> {
@@ -30,6 +33,10 @@ impl StepWriter<'_> {
 
 impl Lines<'_> {
     fn instruction(&mut self, instruction: &Instruction) -> Result<(), NotInC> {
+        let counted = |access: &Access| self.counted(access.address).is_some();
+        if needs_the_value(instruction) && instruction.accesses().iter().any(counted) {
+            return Err(NotInC::WrapsWhenCounted(self.shown(instruction)));
+        }
         match instruction {
             Instruction::Nop => {}
             Instruction::Assign { reg, value } => {
@@ -58,6 +65,7 @@ impl Lines<'_> {
                     (order, AccessForm::Atomic) => format!("atomic_load_explicit(&{cell}, {})", memory_order(order)),
                     (order, _) => format!("__atomic_load_n(&{cell}, {})", builtin_order(order)),
                 };
+                let value = self.value_read(address, value);
                 self.set(*reg, &value);
             }
             Instruction::Store { address, value, order } => self.store(address, value, *order),
@@ -92,9 +100,7 @@ impl Lines<'_> {
                 self.line(format!("RAVELIN_BCAS(&{cell}, 0, 1, memory_order_acquire);"));
             }
             Instruction::BusLock | Instruction::BusUnlock | Instruction::Locked { .. } => {
-                let program = self.steps.setting.program;
-                let shown = program.show_instruction(&program.threads[self.steps.thread], instruction);
-                return Err(NotInC::SeveralAccesses(shown));
+                return Err(NotInC::SeveralAccesses(self.shown(instruction)));
             }
         }
         Ok(())
@@ -131,7 +137,10 @@ impl Lines<'_> {
             _ => format!("__atomic_{name}(&{cell}, {operand}, {})", builtin_order(order)),
         };
         match old {
-            Some(old) => self.set(old, &call),
+            Some(old) => {
+                let value = self.value_read(address, call);
+                self.set(old, &value);
+            }
             None => self.line(format!("(void){call};")),
         }
     }
@@ -139,7 +148,9 @@ impl Lines<'_> {
     fn wait(&mut self, address: &Address, condition: &WaitCondition, order: Order, old: Option<RegId>) {
         let cell = self.cell(address);
         let values = condition.values();
-        if let Some([only]) = values.as_deref() {
+        if let Some([only]) = values.as_deref()
+            && self.counted(address).is_none()
+        {
             let only = self.terms.expr(only);
             self.line(format!("RAVELIN_WAIT(&{cell}, {only}, {});", memory_order(order)));
             if let Some(old) = old {
@@ -151,6 +162,7 @@ impl Lines<'_> {
             AccessForm::Atomic => format!("atomic_load_explicit(&{cell}, {})", memory_order(order)),
             _ => format!("__atomic_load_n(&{cell}, {})", builtin_order(order)),
         };
+        let load = self.value_read(address, load);
         let others = match values {
             Some(values) => {
                 let others: Vec<String> =
@@ -187,6 +199,31 @@ impl Lines<'_> {
         super::variable_of(program, address).map(|variable| program.memory.variables[variable].domain)
     }
 
+    /// The type of the cell if it wraps and may hold another number that is congruent to its value.
+    fn counted(&self, address: &Address) -> Option<Domain> {
+        let domain = self.domain(address).filter(|domain| domain.escape == Escape::Wrap && !domain.is_full())?;
+        let program = self.steps.setting.program;
+        let variable = super::variable_of(program, address);
+        let mut instructions = program.threads.iter().flat_map(|thread| &thread.transitions).map(|t| &t.instruction);
+        let counts = |instruction: &Instruction| match instruction {
+            Instruction::Rmw { op: RmwOp::Add | RmwOp::Sub, address, .. } => {
+                super::variable_of(program, address) == variable
+            }
+            _ => false,
+        };
+        instructions.any(counts).then_some(domain)
+    }
+
+    /// The value of a cell in which this was read.
+    fn value_read(&self, address: &Address, read: String) -> String {
+        self.counted(address).map_or(read.clone(), |domain| wrapped(domain, &read))
+    }
+
+    fn shown(&self, instruction: &Instruction) -> String {
+        let program = self.steps.setting.program;
+        program.show_instruction(&program.threads[self.steps.thread], instruction)
+    }
+
     fn set(&mut self, register: RegId, value: &str) {
         let domain = self.steps.setting.program.threads[self.steps.thread].registers[register.0].domain;
         let name = self.steps.setting.registers[self.steps.thread][register.0].clone();
@@ -211,6 +248,15 @@ impl Lines<'_> {
 
     fn line(&mut self, line: String) {
         self.lines.push(line);
+    }
+}
+
+/// Whether an instruction needs the value of a cell in the cell itself.
+fn needs_the_value(instruction: &Instruction) -> bool {
+    match instruction {
+        Instruction::Rmw { op, .. } => matches!(op, RmwOp::And | RmwOp::Or | RmwOp::Xor),
+        Instruction::CompareExchange { .. } | Instruction::BlockingCas { .. } | Instruction::Lock(_) => true,
+        _ => false,
     }
 }
 
