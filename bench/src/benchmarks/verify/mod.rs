@@ -1,31 +1,49 @@
-//! Every schedule: how many runs a second, how many runs per trace, and what the reductions save.
-//!
-//! The number of traces of the counters is known: all orders of the increments, so a multinomial coefficient.
+//! Every schedule: how many runs a second and per trace, what the reductions save, and other programs and checkers.
+
+mod checkers;
+mod others;
+mod reductions;
+mod speed;
 
 use crate::command::made_by;
-use crate::measure::{REPETITIONS, machine, median, timed, wall_time};
+use crate::measure::{REPETITIONS, machine};
 use crate::sanitizer::built;
-use crate::sanitizer::runs::{compile, succeeds};
 use crate::table::{MarkdownTable, count};
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
 
 #[derive(clap::Args)]
 pub struct Arguments {
+    /// Measures once: a smoke test
+    #[arg(long)]
+    pub quick: bool,
+    /// A folder with the sources of libvsync, for some of its tests
+    #[arg(long, value_name = "FOLDER")]
+    libvsync: Option<PathBuf>,
+    /// Only one table: speed, others, reductions or checkers
+    #[arg(long)]
+    only: Option<String>,
     /// The ravelin to measure instead of building one
     #[arg(long, value_name = "PROGRAM")]
     ravelin: Option<PathBuf>,
 }
 
-/// Threads and increments of each: two sizes for each number of threads.
-const COUNTERS: [(u64, u64); 6] = [(2, 4), (2, 6), (3, 2), (3, 3), (4, 1), (4, 2)];
-/// Threads and writes of each.
-const CELLS: [(u64, u64); 3] = [(2, 2), (3, 1), (3, 2)];
-const REDUCTIONS: [&str; 4] = ["off", "sleep", "source", "optimal"];
-/// Without a reduction there may be more runs than anybody waits for.
-const MOST_RUNS: u64 = 20_000;
+/// How programs are measured.
+pub struct Effort<'a> {
+    repetitions: usize,
+    ravelin: &'a Path,
+    libvsync: Option<&'a Path>,
+    /// For files that are removed at the end.
+    folder: &'a Path,
+}
+
+/// A part of the document: its name for `--only`, its heading, what it says, and what is measured.
+struct Section {
+    name: &'static str,
+    heading: &'static str,
+    text: String,
+    measure: fn(&Effort) -> Result<MarkdownTable>,
+}
 
 pub fn run(arguments: &Arguments) -> Result<()> {
     let machine = machine();
@@ -35,102 +53,54 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let folder = std::env::temp_dir().join(format!("ravelin-bench-verify-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
-    let measured = measure(&ravelin, &folder);
-    let _ = std::fs::remove_dir_all(&folder);
-    let (speed, reductions) = measured?;
+    let effort = Effort {
+        repetitions: if arguments.quick { 1 } else { REPETITIONS },
+        ravelin: &ravelin,
+        libvsync: arguments.libvsync.as_deref(),
+        folder: &folder,
+    };
     println!("# Every schedule\n\n{}\n\n{machine}\n", made_by());
-    println!(
-        "## How many runs\n\nThreads that increment one counter, so that the number of traces is known. Runs a second on the wall clock, with everything that `ravelin verify` does, \
-         with one job and with two; the median of {REPETITIONS}, in turns. The floor is a C program without the sanitizer that forks, starts and joins such threads, and exits.\n"
+    let is_meant = |section: &Section| arguments.only.as_ref().is_none_or(|only| only == section.name);
+    let shown = sections(effort.repetitions).iter().filter(|section| is_meant(section)).try_for_each(|section| {
+        let table = (section.measure)(&effort)?;
+        println!("## {}\n\n{}\n\n{table}", section.heading, section.text);
+        Ok(())
+    });
+    let _ = std::fs::remove_dir_all(&folder);
+    shown
+}
+
+fn sections(repetitions: usize) -> [Section; 4] {
+    let speed = format!(
+        "Threads that increment one counter, so that the number of traces is known. Runs a second on the wall clock, with everything that `ravelin verify` does; \
+         the median of {repetitions}, in turns. The floor is a C program without the sanitizer that forks, starts and joins such threads, and exits, one process after the other."
     );
-    println!("{speed}");
-    println!(
-        "## What the reductions save\n\nRuns of threads that write to cells of their own and read one of another thread; at most {}. Without reduction all orders of steps are run.\n",
-        count(MOST_RUNS)
+    let others = format!(
+        "crossbeam under two threads of ours (`bench/programs/verify/rust`), and tests of libvsync with two and three threads. \
+         Times are those with `--no-robustness`, which makes all runs, on the wall clock; the median of {repetitions}, in turns. A program that takes more than {} s is stopped.",
+        others::LIMIT.as_secs()
     );
-    println!("{reductions}");
-    Ok(())
-}
-
-fn measure(ravelin: &Path, folder: &Path) -> Result<(MarkdownTable, MarkdownTable)> {
-    let programs = crate::root().join("bench/programs");
-    let counters = compile(ravelin, &programs.join("verify/counters.c"), &[], folder)?;
-    let floor = folder.join("floor");
-    let nothing = programs.join("schedules/nothing.c");
-    succeeds(Command::new("cc").args(["-O1", "-pthread"]).arg(&nothing).arg("-o").arg(&floor))?;
-    let columns = [
-        "threads",
-        "increments of each",
-        "traces",
-        "runs per trace",
-        "one job",
-        "two jobs",
-        "floor",
-        "one job, of the floor",
-    ];
-    let mut speed = MarkdownTable::new(&columns);
-    for (threads, each) in COUNTERS {
-        let traces = traces(threads, each);
-        let mut rates: [Vec<u64>; 3] = Default::default();
-        let mut runs = 0;
-        for _ in 0..REPETITIONS {
-            for (jobs, rates) in ["1", "2"].iter().zip(&mut rates) {
-                let (made, time) = verify(ravelin, &counters, &["--jobs", jobs], threads, each)?;
-                runs = made;
-                rates.push(rate(made, time));
-            }
-            let mut command = Command::new(&floor);
-            command.arg(threads.to_string()).arg(traces.to_string());
-            let (ran, time) = timed(wall_time, || succeeds(&mut command));
-            ran?;
-            rates[2].push(rate(traces, time));
-        }
-        let [one, two, floor] = rates.map(median);
-        speed.row(vec![
-            threads.to_string(),
-            each.to_string(),
-            count(traces),
-            format!("{:.2}", runs as f64 / traces as f64),
-            count(one),
-            count(two),
-            count(floor),
-            format!("{:.0} %", 100.0 * one as f64 / floor as f64),
-        ]);
-    }
-    let cells = compile(ravelin, &programs.join("verify/cells.c"), &[], folder)?;
-    let mut reductions = MarkdownTable::new(&["threads", "writes of each", "off", "sleep", "source", "optimal"]);
-    let most = MOST_RUNS.to_string();
-    for (threads, each) in CELLS {
-        let mut row = vec![threads.to_string(), each.to_string()];
-        for reduction in REDUCTIONS {
-            let options = ["--jobs", "2", "--reduction", reduction, "--max-runs", &most];
-            let (runs, _) = verify(ravelin, &cells, &options, threads, each)?;
-            row.push(if runs >= MOST_RUNS { format!("more than {}", count(MOST_RUNS)) } else { count(runs) });
-        }
-        reductions.row(row);
-    }
-    Ok((speed, reductions))
-}
-
-/// All orders of the steps of some threads, with as many steps each.
-fn traces(threads: u64, each: u64) -> u64 {
-    let factorial = |number: u64| (1..=number).product::<u64>();
-    factorial(threads * each) / factorial(each).pow(threads as u32)
-}
-
-fn rate(runs: u64, time: Duration) -> u64 {
-    (runs as f64 / time.as_secs_f64()).round() as u64
-}
-
-/// The number of runs, and how long they took.
-fn verify(ravelin: &Path, program: &Path, options: &[&str], threads: u64, each: u64) -> Result<(u64, Duration)> {
-    let mut command = Command::new(ravelin);
-    command.args(["verify", "--format", "json"]).args(options).arg(program);
-    command.arg(threads.to_string()).arg(each.to_string());
-    let (output, time) = timed(wall_time, || command.output());
-    let output = output.with_context(|| format!("{} cannot be run", ravelin.display()))?;
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout)?;
-    let verification = &document["answers"][0]["verification"];
-    ensure!(verification.is_object(), "no answer: {}", String::from_utf8_lossy(&output.stderr));
-    Ok((verification["runs"].as_u64().unwrap_or(0), time))
+    let reductions = format!(
+        "Runs with each `--reduction`, at most {}. Without reduction all orders of steps are run.",
+        count(reductions::MOST_RUNS)
+    );
+    let checkers = format!(
+        "The same programs (`bench/programs/verify/rust`), with the types of the standard library for Ravelin, and with those of loom and shuttle. \
+         Each cell has the answer, the number of executions, and the time from start to answer on the wall clock, the median of {repetitions}, in turns. \
+         Loom takes seq_cst accesses to be acquire and release. Shuttle (depth first) knows only sequential consistency and does not look for data races. \
+         *Not robust* says that weak memory adds behaviours; it counts as a mistake where they do no harm. \
+         *No answer*: more than {} s, or an execution that is too long for the checker.",
+        checkers::LIMIT.as_secs()
+    );
+    [
+        Section { name: "speed", heading: "How many runs", text: speed, measure: speed::table },
+        Section { name: "others", heading: "Programs of others", text: others, measure: others::table },
+        Section {
+            name: "reductions",
+            heading: "What the reductions save",
+            text: reductions,
+            measure: reductions::table,
+        },
+        Section { name: "checkers", heading: "Beside loom and shuttle", text: checkers, measure: checkers::table },
+    ]
 }
