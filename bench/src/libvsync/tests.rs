@@ -34,7 +34,7 @@ const FLAGS: [&str; 5] = [
 ];
 
 /// The kernel's futex instead of a model of it.
-const REAL_FUTEX: &[&str] = &["-UVSYNC_VERIFICATION", "-DVATOMIC_BUILTINS"];
+const REAL_FUTEX: &[&str] = &["-UVSYNC_VERIFICATION", "-DVATOMIC_BUILTINS", "-DHAS_ANNEX_K"];
 
 /// Threads that try to take a lock try once, and runs in which that fails are not meant. Otherwise they try again, which
 /// is a loop that does not only wait if it writes.
@@ -50,7 +50,7 @@ const FOLDERS: [Folder; 20] = [
     Folder { name: "test/quack", cases: None, flags: &[] },
     Folder { name: "verify/thread", cases: None, flags: &[] },
     Folder { name: "verify/thread", cases: None, flags: REAL_FUTEX },
-    Folder { name: "verify/bbq", cases: None, flags: &[] },
+    Folder { name: "verify/bbq", cases: None, flags: &["-DHAS_ANNEX_K"] },
     Folder { name: "verify/cachedq", cases: None, flags: &[] },
     Folder { name: "verify/chaselev", cases: None, flags: &[] },
     Folder { name: "verify/pool", cases: None, flags: &[] },
