@@ -226,11 +226,11 @@ impl<'a> Worker<'a> {
             state = shared.lock();
         }
         shared.show(&mut state);
+        let is_answered = !self.plan.keep_going && !state.problems.all().is_empty();
         drop(state);
         // A run that ended by itself may be the only one of its trace, also if it did not follow its script. After a finding
         // that is enough, nothing more is looked for: a run that fails has many accesses that only print.
-        let is_over = shared.stop.load(Ordering::Relaxed);
-        if self.plan.robustness && !is_over && (ended || outcome == Outcome::New) {
+        if self.plan.robustness && !is_answered && (ended || outcome == Outcome::New) {
             let mut events = run.events;
             events.extend(run.pending);
             self.look_for_stale(shared, &events);
