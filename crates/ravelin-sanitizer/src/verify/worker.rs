@@ -209,7 +209,9 @@ impl<'a> Worker<'a> {
         {
             state.cuts.push(cut);
         }
-        if let Outcome::Diverged { at } = outcome {
+        if let Outcome::Diverged { at } = outcome
+            && cut_words(run.end).is_none()
+        {
             note(&mut state, format!("the program does not depend on the schedule only: step {at} differed"));
         }
         if unwatched(&watched) {
