@@ -199,6 +199,8 @@ fn hostile_programs_get_a_clear_answer() {
         ("endless", "violated: livelock", ""),
         ("early", "violated: thread leak", ""),
         ("alone-fails", "violated: exit code 5", ""),
+        ("exchange-races", "violated: data race", ""),
+        ("exchange-fails", "verified", ""),
         ("endless-effects", "unknown", "too long"),
         ("endless-looks", "unknown", "--unroll"),
         ("forks", "unknown", "another process"),

@@ -131,8 +131,11 @@ fetch!(fetch_add: add, fetch_sub: sub, fetch_and: and, fetch_or: or, fetch_xor: 
 #[inline(always)]
 fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32), cas: CasKind, pc: usize) -> T {
     let codes = special::before_exchange(next(at, pc, NextAct::CompareExchange(expected.low())), codes);
+    // One that fails only reads, which is no race with another read. That is known before only if nobody else runs.
+    // SAFETY: the program is about to access these bytes.
+    let writes = !schedule::steer::is_on() || unsafe { T::load(at) } == expected;
     access(
-        (at, pc, true),
+        (at, pc, writes),
         // SAFETY: the program's own access.
         || unsafe { T::exchange_if(at, expected, new) },
         |found| {
