@@ -1,4 +1,4 @@
-//! Measurements of Ravelin: `cargo xtask bench`, `tables`, `crates` and `suites`.
+//! Measurements of Ravelin: `cargo xtask bench`, `tables`, `crates`, `suites` and `libvsync`.
 //!
 //! A package of its own, because it links the analyses and is built with full optimisation (the profile `dist`), while
 //! `cargo xtask test` should start within seconds.
@@ -10,6 +10,7 @@ mod crates;
 mod documents;
 mod families;
 mod footer;
+mod libvsync;
 mod measure;
 mod papers;
 mod questions;
@@ -43,6 +44,8 @@ enum Chore {
     Crates(crates::Arguments),
     /// Programs of others run their own tests under the sanitizer
     Suites(suites::Arguments),
+    /// libvsync's own tests under every schedule
+    Libvsync(libvsync::Arguments),
     /// What one run of a program costs; for the benchmarks themselves
     #[command(hide = true)]
     Cost(sanitizer::alone::Arguments),
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Chore::Tables(arguments) => tables::run(&arguments),
         Chore::Crates(arguments) => crates::run(&arguments),
         Chore::Suites(arguments) => suites::run(&arguments),
+        Chore::Libvsync(arguments) => libvsync::run(&arguments),
         Chore::Cost(arguments) => sanitizer::alone::run(&arguments),
     };
     match done {

@@ -1,4 +1,4 @@
-//! The chores of this repository: `cargo xtask test | soak | fuzz | miri | bench | tables | crates | suites`.
+//! The chores of this repository: `cargo xtask test | soak | fuzz | miri | bench | tables | crates | suites | libvsync`.
 //!
 //! One file per chore. Nothing here is shipped. This package links none of the others, so that `cargo xtask test`
 //! starts after a few seconds. Measurements are in the package `ravelin-bench`, which is built with full optimisation
@@ -42,6 +42,9 @@ enum Chore {
     /// Programs of others run their own tests under the sanitizer
     #[command(disable_help_flag = true)]
     Suites(Forwarded),
+    /// libvsync's own tests under every schedule
+    #[command(disable_help_flag = true)]
+    Libvsync(Forwarded),
 }
 
 /// Arguments for the package `ravelin-bench`.
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Chore::Tables(arguments) => measure("tables", &arguments),
         Chore::Crates(arguments) => measure("crates", &arguments),
         Chore::Suites(arguments) => measure("suites", &arguments),
+        Chore::Libvsync(arguments) => measure("libvsync", &arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

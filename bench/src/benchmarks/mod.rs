@@ -55,7 +55,7 @@ pub enum Benchmark {
     Runtime(runtime::Arguments),
     /// Schedules: what each finds in how many runs, and how fast turns are taken
     Schedules(schedules::Arguments),
-    /// Every schedule: runs a second, runs per trace, and what the reductions save
+    /// Every schedule: runs a second and per trace, what the reductions save, beside loom and shuttle
     Verify(verify::Arguments),
 }
 
@@ -103,6 +103,7 @@ impl Benchmark {
             Benchmark::Cluster(arguments) => arguments.quick,
             Benchmark::Explore(arguments) => arguments.quick,
             Benchmark::Runtime(arguments) => arguments.quick,
+            Benchmark::Verify(arguments) => arguments.quick,
             _ => false,
         }
     }

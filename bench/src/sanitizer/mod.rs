@@ -5,6 +5,7 @@ mod ending;
 mod group;
 pub mod runs;
 pub mod started;
+pub mod verifying;
 
 use crate::measure::median;
 pub use alone::ended_alone;

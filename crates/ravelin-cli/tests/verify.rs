@@ -299,6 +299,20 @@ fn known_programs_have_one_run_per_trace() {
     }
 }
 
+/// The thread that waits may be in the middle of a round.
+#[test]
+fn a_process_may_end_while_threads_wait() {
+    let workshop = Workshop::new("verify-ends");
+    let Some(program) = built("ends.c", &workshop) else { return };
+    for name in ["two", "lock"] {
+        for jobs in ["1", "3"] {
+            let options = ["--jobs", jobs, "--ignore", "thread-leak"];
+            let verified = verify(&program, &options, &[name], &workshop.0).expect("an answer");
+            assert_eq!(verified.words(), ["verified"], "{name} with {jobs} jobs: {}", verified.limits());
+        }
+    }
+}
+
 #[test]
 fn hostile_programs_get_a_clear_answer() {
     let workshop = Workshop::new("verify-hostile");
@@ -312,6 +326,8 @@ fn hostile_programs_get_a_clear_answer() {
         ("endless", "violated: livelock", ""),
         ("early", "violated: thread leak", ""),
         ("alone-fails", "violated: exit code 5", ""),
+        ("exchange-races", "violated: data race", ""),
+        ("exchange-fails", "verified", ""),
         ("endless-effects", "unknown", "too long"),
         ("endless-looks", "unknown", "--unroll"),
         ("forks", "unknown", "another process"),

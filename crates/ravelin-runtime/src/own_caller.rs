@@ -8,11 +8,28 @@
 use crate::file;
 use crate::trace::CallFrame;
 use ravelin_findings::Module;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Where the file with this runtime begins and ends, which is the program; 0 before it was looked for.
+static PROGRAM: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+
+/// Looks for the program's own addresses, which forked processes then know.
+pub fn find_program() {
+    let here = find_program as fn() as usize;
+    if let Some(module) = file::modules().iter().find(|module| is_own(module) && has(module, here)) {
+        PROGRAM[0].store(module.start as usize, Ordering::Relaxed);
+        PROGRAM[1].store(module.end as usize, Ordering::Relaxed);
+    }
+}
 
 /// Where the program's innermost function called the code at `pc`, if that code is not the program's. The stack pointer
 /// is `sp` there, or lower. The calling thread is inside.
 pub fn own_caller(pc: usize, sp: usize, innermost: Option<&CallFrame>) -> Option<usize> {
     const FARTHEST: usize = 1 << 14;
+    let [start, end] = PROGRAM.each_ref().map(|bound| bound.load(Ordering::Relaxed));
+    if (start..end).contains(&pc) {
+        return None;
+    }
     let modules = file::modules();
     let own = |address: usize| modules.iter().any(|module| is_own(module) && has(module, address));
     let end = innermost?.sp.min(sp + FARTHEST);

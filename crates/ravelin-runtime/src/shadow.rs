@@ -14,6 +14,7 @@
 
 use crate::kernel;
 use crate::mapping;
+use crate::schedule::steer;
 use ravelin_clocks::race::cell::ShadowCell;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
@@ -69,9 +70,13 @@ pub fn before_first_write(address: usize) {
 #[cold]
 fn make_group(group: &AtomicU8, address: usize) {
     group.store(1, Ordering::Relaxed);
-    let first = CELLS + ((address & MASK) >> GROUP_BITS << GROUP_BITS) * 4;
+    let (mut first, mut length) = (CELLS + ((address & MASK) >> GROUP_BITS << GROUP_BITS) * 4, 4 << GROUP_BITS);
+    if steer::is_on() {
+        // One of many short runs on one core, which needs few of the pages.
+        (first, length) = ((CELLS + (address & MASK) * 4) & !(PAGE - 1), PAGE);
+    }
     // SAFETY: the pages belong to a reserved array, and their content stays. A kernel that cannot do this does nothing.
-    unsafe { mapping::make_pages(first, 4 << GROUP_BITS) };
+    unsafe { mapping::make_pages(first, length) };
 }
 
 #[inline(always)]

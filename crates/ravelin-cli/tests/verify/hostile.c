@@ -226,6 +226,30 @@ static int pipes(void) {
   return 0;
 }
 
+static void *exchanges_five(void *unused) {
+  int five = 5;
+  atomic_compare_exchange_strong(&x, &five, 6);
+  return unused;
+}
+
+static void *exchanges_zero(void *unused) {
+  int zero = 0;
+  atomic_compare_exchange_strong(&x, &zero, 6);
+  return unused;
+}
+
+// A read that is not atomic, beside a compare-exchange.
+static int reads_beside(void *(*exchanges)(void *)) {
+  pthread_t other = started(exchanges);
+  int read = *(volatile int *)&x;
+  pthread_join(other, NULL);
+  return read == 5;
+}
+
+static int exchange_fails(void) { return reads_beside(exchanges_five); }
+
+static int exchange_races(void) { return reads_beside(exchanges_zero); }
+
 static void *kills(void *unused) {
   if (atomic_load(&x)) kill(getpid(), SIGKILL);
   return unused;
@@ -278,6 +302,7 @@ static const struct {
     {"handles", handles},       {"alarms", alarms},        {"large", large},
     {"cancels", cancels},       {"pipes", pipes},          {"killed", killed},
     {"main-ends", main_ends},   {"main-ends-and-fails", main_ends_and_fails},
+    {"exchange-fails", exchange_fails}, {"exchange-races", exchange_races},
 };
 
 int main(int count, char **arguments) {

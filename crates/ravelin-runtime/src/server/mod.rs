@@ -20,7 +20,7 @@ pub use guard::is_interrupted;
 
 use crate::interpose::{process as own_process, signals};
 use crate::schedule::turn;
-use crate::{file, kernel, options, place, this_thread, watchdog};
+use crate::{file, kernel, options, own_caller, place, this_thread, watchdog};
 use ravelin_findings::arena;
 use ravelin_findings::serving::{ForkObstacle, GREETING, LONGEST, Message};
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
@@ -110,6 +110,8 @@ fn serve(socket: i32) {
     // If nothing says which, each run chooses one: the server may have to wait for its own.
     turn::stay_on_chosen_processor();
     guard::begin();
+    // Each thread that a run starts asks for that.
+    own_caller::find_program();
     let begun = file::beginning();
     send(socket, Message::Ready(server as u64));
     loop {

@@ -241,7 +241,9 @@ impl<'a> Worker<'a> {
         {
             state.cuts.push(cut);
         }
-        if let Outcome::Diverged { at } = outcome {
+        if let Outcome::Diverged { at } = outcome
+            && cut_words(run.end).is_none()
+        {
             note(&mut state, format!("the program does not depend on the schedule only: step {at} differed"));
         }
         if unwatched(&watched) {
@@ -262,9 +264,11 @@ impl<'a> Worker<'a> {
             state = shared.lock();
         }
         shared.show(&mut state);
+        let is_answered = !self.plan.keep_going && !state.problems.all().is_empty();
         drop(state);
-        // A run that ended by itself may be the only one of its trace, also if it did not follow its script.
-        if self.plan.robustness && (ended || outcome == Outcome::New) {
+        // A run that ended by itself may be the only one of its trace, also if it did not follow its script. After a finding
+        // that is enough, nothing more is looked for: a run that fails has many accesses that only print.
+        if self.plan.robustness && !is_answered && (ended || outcome == Outcome::New) {
             let mut events = run.events;
             events.extend(run.pending);
             self.look_for_stale(shared, &events);

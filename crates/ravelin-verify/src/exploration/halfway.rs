@@ -11,7 +11,7 @@
 
 use super::step::PlannedStep;
 use crate::RecordedRun;
-use ravelin_findings::events::{RunEvent, flags};
+use ravelin_findings::events::{Act, RunEvent, flags};
 
 /// The run in which threads that wait at its end stand before the last read of their last round; `None` if all rounds at
 /// its end are single reads.
@@ -55,7 +55,10 @@ pub fn standing(run: &RecordedRun) -> Option<RecordedRun> {
     if read.is_empty() {
         return None;
     }
-    let events = run.events.iter().filter(|event| !event.is(flags::ROUND)).copied().chain(read).collect();
+    let mut events: Vec<RunEvent> = run.events.iter().filter(|event| !event.is(flags::ROUND)).copied().collect();
+    // Nothing comes after the end of the process.
+    let end = events.pop_if(|last| last.operation.act == Act::Exit);
+    events.extend(read.into_iter().chain(end));
     Some(RecordedRun { events, pending, ..*run })
 }
 
@@ -82,7 +85,9 @@ pub fn halfway(expected: &[PlannedStep], run: &RecordedRun) -> Option<RecordedRu
                 || (!other.is(flags::ROUND) && other.operation.conflicts(&event.operation))
                 || other.operation.enables(&event.operation, event.thread)
         };
-        if stopped.contains(&event.thread) || (!event.is(flags::ROUND) && left_out.iter().any(after)) {
+        // The process ends when all others wait, and those that are stopped do not.
+        let ends = event.operation.act == Act::Exit;
+        if ends || stopped.contains(&event.thread) || (!event.is(flags::ROUND) && left_out.iter().any(after)) {
             left_out.push(*event);
         } else if !event.is(flags::ROUND) {
             events.push(*event);
