@@ -11,7 +11,7 @@
 use super::barrier::BARRIERS;
 use super::real::RealFunction;
 use super::threads::HANDLES;
-use crate::schedule::steer;
+use crate::schedule::{self, steer};
 use crate::{allocator, blocks, kernel, misuse, process, this_thread, threads};
 use libc::c_int;
 use ravelin_findings::steering::doubts;
@@ -80,7 +80,7 @@ pub fn begin_again() {
 /// The program ends here, if this is the process that is watched.
 pub extern "C" fn ending() {
     if kernel::process() == PROCESS.load(Ordering::Relaxed) {
-        if steer::is_on() {
+        if steer::is_on() && schedule::mine().is_some() {
             // Another thread may call `exit` while this one waits for the others. The C library would end the process in
             // it at once, because this function has been called.
             // SAFETY: the function exists as long as the process.

@@ -349,10 +349,7 @@ pub fn wait_for_first(me: usize) {
 
 /// The calling thread ends, and wakes the threads that wait for that.
 pub fn end(me: usize, object: usize) {
-    // The first thread stays as a zombie until the process ends.
-    if own_tid() != kernel::process() {
-        DYING.store(own_tid(), Ordering::Relaxed);
-    }
+    DYING.store(own_tid(), Ordering::Relaxed);
     seat(me).thread.store(std::ptr::null_mut(), Ordering::Relaxed);
     if steer::is_on() {
         steer::settle();
@@ -466,14 +463,18 @@ fn sleep_until_given(me: usize) {
     await_death();
 }
 
-/// Waits until the thread that ended last is gone: it frees its stack and its memory, and both are used again.
+/// Waits until the thread that ended last is gone: it frees its stack and its memory, and both are used again. The first
+/// thread stays as a zombie. If it were not one before the last thread ends, the C library would end the process in it.
 fn await_death() {
     let dying = DYING.load(Ordering::Relaxed);
     if dying == 0 || dying == own_tid() {
         return;
     }
+    let _inside = this_thread::enter_unwatched();
     // SAFETY: signal 0 only checks whether the thread exists.
-    let lives = || unsafe { kernel::call(libc::SYS_tgkill, [kernel::process() as usize, dying as usize, 0]) == 0 };
+    let exists = || unsafe { kernel::call(libc::SYS_tgkill, [kernel::process() as usize, dying as usize, 0]) == 0 };
+    let is_first = dying == kernel::process();
+    let lives = || exists() && !(is_first && matches!(state_of(dying).0, b'Z' | b'X' | 0));
     for _ in 0..100_000 {
         if !lives() {
             break;
