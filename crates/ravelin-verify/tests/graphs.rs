@@ -92,7 +92,7 @@ pub fn is_consistent_with(events: &[RunEvent], stale: usize, source: Option<usiz
     for (index, event) in events.iter().enumerate() {
         let address = (event.operation.address / 8) as Value;
         if event.operation.act != Act::Fence && !graph.writes.contains_key(&address) {
-            graph.initialise(address, event.read as Value);
+            graph.initialise(address, 0);
         }
         let messages = messages.entry(address).or_default();
         let position = match source {
