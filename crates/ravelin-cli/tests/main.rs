@@ -22,7 +22,6 @@ mod explain;
 mod fence;
 mod files;
 #[allow(dead_code, reason = "ravelin-verify's tests use all of it")]
-#[allow(dead_code, reason = "the tests of ravelin-verify use all of it")]
 #[path = "../../ravelin-verify/tests/graphs.rs"]
 mod graphs;
 mod in_time;

@@ -32,7 +32,7 @@ pub fn report() -> SanitizerReport {
         runs: Vec::new(),
         processes: vec![process],
         crashes: Vec::new(),
-        hidden: HiddenFindings { library: 3, spinning: 1, suppressed: 0 },
+        hidden: HiddenFindings { library: 3, spinning: 1, suppressed: 0, rejoining: 0 },
         fresh_processes: Some("the program has one thread".to_owned()),
         unused_suppressions: vec!["list:3: race:x".to_owned()],
         unrecorded: 0,
@@ -98,6 +98,7 @@ fn stale_read() -> Finding {
         },
         runs: 0,
         first_run: None,
+        consequence: None,
     }
 }
 
@@ -145,6 +146,7 @@ fn race() -> Finding {
         },
         runs: 0,
         first_run: None,
+        consequence: None,
     }
 }
 
