@@ -198,6 +198,17 @@ fn the_consequence_of_a_stale_value_is_found_every_time() {
                 found.iter().map(|found| found["consequence"]["outcome"].as_str()).collect();
             assert_eq!((seen.code, &outcomes[..]), (1, &[Some(expected)][..]), "{outcome}, time {time}");
         }
+        if outcome == "crash" {
+            let (page, log) = (workshop.0.join("page.html"), workshop.0.join("log.sarif"));
+            let mut again = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+            again.args(["verify", "--consequences", "--format", "sarif", "--output"]).arg(&log);
+            again.arg("--html").arg(&page).arg(&program).arg(outcome);
+            assert_eq!(finish_with(&mut again, LIMIT).expect("a run"), 1);
+            for file in [page, log] {
+                let text = std::fs::read_to_string(&file).expect("a file");
+                assert!(text.contains("the program crashes by signal 11"), "{}", file.display());
+            }
+        }
         let ends_badly = !matches!(outcome, "race" | "not-decided" | "rejoins");
         for (which, code) in [("crash", ends_badly), ("value", outcome != "rejoins"), ("any", true)] {
             let options = ["--consequences", "--fail-on", which];

@@ -79,6 +79,9 @@ fn card(finding: &Finding, number: usize, context: &PageContext) -> Markup {
                     div.scroll tabindex="0" role="region" aria-label="timeline" { (picture::draw(&graph)) }
                 }
             }
+            @if let Some(consequence) = &finding.consequence {
+                p.suggestion { b { "Consequence: " } (ticked(&consequence.sentence)) }
+            }
             p.suggestion { b { "Suggestion: " } (ticked(&finding.suggestion.text)) }
         }
     }

@@ -35,7 +35,12 @@ pub(super) fn result(finding: &Finding) -> SarifResult {
         rule_index: rule.map(|(index, _)| index),
         kind: ResultKind::Fail,
         level: rule.map_or(SarifLevel::Warning, |(_, rule)| rule.level),
-        message: format!("{}; {}", finding.sentence, finding.suggestion.text).into(),
+        message: match &finding.consequence {
+            Some(consequence) => {
+                format!("{}; {}; {}", finding.sentence, consequence.sentence, finding.suggestion.text).into()
+            }
+            None => format!("{}; {}", finding.sentence, finding.suggestion.text).into(),
+        },
         locations: [innermost(&finding.access, finding.access.phrase(Some(&finding.location)))],
         related_locations: numbered(related),
         code_flows: vec![flow],

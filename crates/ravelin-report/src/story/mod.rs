@@ -139,13 +139,13 @@ pub enum StoryError {
     #[error(transparent)]
     Document(#[from] answer::DocumentError),
     #[error(
-        "answers of `{0}` cannot be told; those of check, reach, fence, states, simulate, run, replay and findings can"
+        "answers of `{0}` cannot be told; those of check, reach, fence, states, simulate, run, verify, replay and findings can"
     )]
     Command(String),
 }
 
 /// Commands whose answers are stories.
-const COMMANDS: [&str; 8] = ["check", "reach", "fence", "states", "simulate", "run", "replay", "findings"];
+const COMMANDS: [&str; 9] = ["check", "reach", "fence", "states", "simulate", "run", "verify", "replay", "findings"];
 
 /// Reads the text of a document.
 pub fn read(text: &str) -> Result<Document, StoryError> {

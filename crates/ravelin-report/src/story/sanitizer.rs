@@ -3,7 +3,7 @@
 use super::Story;
 use super::facts::{Facts, fact};
 use ravelin_answer::Verdict;
-use ravelin_answer::sanitizer::{FixTrial, SanitizerReport, WatchedProcess, signal_words};
+use ravelin_answer::sanitizer::{Failure, FixTrial, SanitizerReport, Verification, WatchedProcess, signal_words};
 use ravelin_answer::text::{counted, grouped};
 
 /// What was found in one or more runs of a program.
@@ -13,7 +13,8 @@ pub(super) fn report(report: &SanitizerReport) -> Story {
         0 | 1 => "this run".to_owned(),
         runs => format!("{} runs", grouped(runs)),
     };
-    let (word, sentence) = match report.verdict {
+    let told = report.verification.as_ref().map(|verification| verified(report, verification));
+    let (word, sentence) = told.unwrap_or_else(|| match report.verdict {
         Verdict::Holds => ("nothing found".to_owned(), format!("Nothing was found in {runs} of {program}.")),
         Verdict::Unknown if report.is_recorded() => {
             ("not watched".to_owned(), format!("Not everything was watched in {runs} of {program}."))
@@ -26,8 +27,13 @@ pub(super) fn report(report: &SanitizerReport) -> Story {
             let sentence = format!("{word} in {runs} of {program}.");
             (word, sentence)
         }
-    };
+    });
     let mut notes = Vec::new();
+    if let Some(verification) = &report.verification {
+        let failure = |failure: &Failure| format!("A run ended with {}, with {}.", failure.exit_code, failure.schedule);
+        notes.extend(verification.failures.iter().map(failure));
+        notes.extend(verification.limits.iter().cloned());
+    }
     let hidden = [
         (report.hidden.library, "inside the standard library"),
         (report.hidden.spinning, "only let a waiting loop go round once more"),
@@ -68,6 +74,21 @@ pub(super) fn report(report: &SanitizerReport) -> Story {
         statistics,
         file: program.clone(),
         ..Story::default()
+    }
+}
+
+/// What is known about all schedules.
+fn verified(report: &SanitizerReport, verification: &Verification) -> (String, String) {
+    let program = &report.program;
+    let runs = format!("{} of {}", counted(verification.runs, "run"), counted(verification.threads, "thread"));
+    match report.verdict {
+        Verdict::Holds => ("verified".to_owned(), format!("Every schedule of {program} was run: {runs}.")),
+        Verdict::Unknown => ("unknown".to_owned(), format!("Not every schedule of {program} is known after {runs}.")),
+        Verdict::Violated => {
+            let found = report.findings.len() + report.stuck.len() + report.crashes.len() + verification.failures.len();
+            let word = counted(found as u64, "finding");
+            (word.clone(), format!("{word} after {runs} of {program}."))
+        }
     }
 }
 
