@@ -30,6 +30,13 @@ const CELLS: &str = "static x; static y; static z; static w;\n";
 
 /// Name, threads, verdict against release/acquire, verdict against RC20.
 const CLAIMS: &[(&str, &str, Verdict, Verdict)] = &[
+    (
+        "a compare-exchange that expects one value before one that expects one of several",
+        "thread p { let a; (_, a) = x.compare_exchange(2, 0); a = y.load(); let b; (b, a) = x.compare_exchange(a, 1); }
+         thread q { x.store(3); y.store(2); }",
+        Holds,
+        Violated,
+    ),
     // Section 1 and figure 1 of the paper.
     (
         "SB",

@@ -10,7 +10,7 @@ use ravelin_program::{
     Address, BinaryOp, Expr, Instruction, Model, Order, Program, ProgramBuilder, SeqCstReading, Value, VarId, Variable,
     WaitAtom, WaitCondition,
 };
-use ravelin_semantics::generate::{Config, Generator};
+use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate, robust};
 use ravelin_testing::seeds;
 
@@ -88,6 +88,39 @@ fn verdicts_are_those_of_all_graphs() {
 fn verdicts_are_those_of_all_graphs_of_more_events() {
     let config = Config { max_events: 8, non_atomic: false, arrays: false, domains: false, ..Config::c11() };
     compare(config, seeds(800), |_| {});
+}
+
+/// Whether one fails with a stale value depends on the value that it expects, which is a constant or in a register.
+#[test]
+fn compare_exchanges_that_expect_constants_and_registers() {
+    use InstructionKind::{Assign, CompareExchange, Load, Store};
+    let mut config =
+        Config { threads: 2..=2, max_events: 9, non_atomic: false, arrays: false, domains: false, ..Config::c11() };
+    config.kinds.retain(|(kind, _)| matches!(kind, Assign | CompareExchange | Load | Store));
+    for (kind, weight) in &mut config.kinds {
+        if *kind == CompareExchange {
+            *weight *= 4;
+        }
+    }
+    // All of a thread on one cell, and in turns with a value of each kind, so that both kinds meet.
+    compare(config, seeds(1000), |program| {
+        for thread in &mut program.threads {
+            let loaded = thread.transitions.iter().find_map(|transition| match &transition.instruction {
+                Instruction::Load { reg, .. } => Some(*reg),
+                _ => None,
+            });
+            let mut cell = None;
+            for (number, transition) in thread.transitions.iter_mut().enumerate() {
+                if let Instruction::CompareExchange { address, expected, .. } = &mut transition.instruction {
+                    *address = cell.get_or_insert_with(|| address.clone()).clone();
+                    *expected = match loaded {
+                        Some(register) if number % 2 == 1 => Expr::Atom(register),
+                        _ => Expr::Const((number % 3) as Value),
+                    };
+                }
+            }
+        }
+    });
 }
 
 /// The first thread twice.

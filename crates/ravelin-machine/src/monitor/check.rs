@@ -93,13 +93,15 @@ impl<const N: usize> Monitor<'_, N> {
         let unknown = |mode: AccessStrength, squeezes: bool, class: Class| {
             unknown_fact(mode, self.plan.fact(cell, squeezes, class))
         };
-        // A stale value other than this one: there may be a fact for it, or the fact about different values answers.
+        // A stale value other than this one: there may be a fact for it, or the fact about different values answers. A
+        // fact that only other accesses ask for may be forgotten here (`rows.rs`).
         let other_than = |expected: Value, admitted: Class| {
             let different = || {
                 let ((any, different), last) = self.plan.cells[cell].different.zip(self.rows.last_stale[cell])?;
                 Some(if last.get(state) == expected { different } else { any })
             };
-            self.plan.fact(cell, false, admitted.but(expected)).or_else(different)
+            let asked = |fact: &usize| self.plan.asked[thread][index].contains(fact);
+            self.plan.fact(cell, false, admitted.but(expected)).filter(asked).or_else(different)
         };
         let may_be_stale = match (&step.op, self.plan.effects[thread][index]) {
             (StepOp::Load { target, .. }, MonitorEffect::Read(mode)) => {
