@@ -28,7 +28,7 @@ struct Target {
     chunk: u64,
 }
 
-const TARGETS: [Target; 20] = [
+const TARGETS: [Target; 22] = [
     Target::new("ravelin-machine", "agrees_with_reference"),
     Target::new("ravelin-analysis", "robustness_random"),
     Target::new("ravelin-analysis", "robustness_shares"),
@@ -50,6 +50,8 @@ const TARGETS: [Target; 20] = [
     // Traces are long, and three references check each.
     Target { chunk: 500, ..Target::new("ravelin-clocks", "judged") },
     Target::new("ravelin-clocks", "races"),
+    Target::new("ravelin-verify", "judged_runs"),
+    Target::new("ravelin-verify", "judged_programs"),
 ];
 
 pub fn run(arguments: &Arguments) -> Result<()> {

@@ -2,7 +2,7 @@
 //! traces, and the verdict of `ravelin check --model rc20`.
 //!
 //! Compiling takes longer than verifying, so one C file has many programs, and its argument chooses one.
-//! `RAVELIN_PROGRAMS` says how many are tried.
+//! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` say how many are tried, and from where.
 
 use crate::graphs::is_consistent_with;
 use crate::programs::{compilers, finish, finish_with, try_all};
@@ -15,6 +15,7 @@ use ravelin_frontend::print;
 use ravelin_program::Program;
 use ravelin_sanitizer::{SteeredProgram, Streams, WatchCommand};
 use ravelin_semantics::generate::{Config, Generator, InstructionKind};
+use ravelin_testing::seeds;
 use ravelin_verify::Script;
 use std::path::Path;
 use std::process::Command;
@@ -34,13 +35,12 @@ struct Batch {
 }
 
 fn batches(default: u64, levels: &[&str]) -> Vec<Batch> {
-    let count = std::env::var("RAVELIN_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(default);
     // With optimisation clang removes accesses of which nobody sees the result.
     let builds = [("gcc", "-O2"), ("clang", "-O0"), ("gcc", "-O0")];
     let compilers = compilers();
     let is_there = |(compiler, level): &(&str, &str)| compilers.contains(compiler) && levels.contains(level);
     let builds: Vec<_> = builds.into_iter().filter(is_there).collect();
-    let firsts = (0..count).step_by(TOGETHER as usize).enumerate();
+    let firsts = seeds(default).step_by(TOGETHER as usize).enumerate();
     let batch = |(number, first)| {
         let &(compiler, level) = builds.get(number % builds.len().max(1))?;
         Some(Batch { first, compiler, level })
@@ -142,7 +142,7 @@ fn config(kinds: &[InstructionKind]) -> Config {
 #[test]
 fn loop_free_programs_have_one_run_per_trace_and_the_verdict_of_check() {
     let (compared, violated) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    try_generated("verify-loop-free", config(&[]), 200, &["-O0", "-O2"], |executable, number, program, folder| {
+    try_generated("verify-loop-free", config(&[]), 2000, &["-O0", "-O2"], |executable, number, program, folder| {
         let Some(traces) = traces(program) else { return Ok(()) };
         let counted = verify(executable, &["--no-robustness"], &[number], folder)?;
         if (counted.code, counted.traces()) != (0, traces) {
