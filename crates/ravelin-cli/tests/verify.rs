@@ -160,6 +160,19 @@ fn what_no_order_removes_remains() {
     }
 }
 
+/// A loop without a step that a stale value lets go round for ever ends, and a run that is ended by a limit is no crash.
+#[test]
+fn a_stale_value_that_loops_for_ever_is_a_standstill() {
+    let workshop = Workshop::new("verify-loops");
+    let Some(program) = built("consequences.c", &workshop) else { return };
+    for (options, outcome) in
+        [(&["--consequences"][..], "standstill"), (&["--consequences", "--timeout", "0.7"], "not-decided")]
+    {
+        let seen = verify(&program, options, &["loops"], &workshop.0).expect("an answer");
+        assert_eq!(seen.answer["findings"][0]["consequence"]["outcome"], outcome, "{options:?}: {}", seen.answer);
+    }
+}
+
 /// The same findings with schedules that are drawn.
 #[test]
 fn drawn_schedules_show_consequences_too() {

@@ -56,7 +56,7 @@ pub struct Run {
     pub schedules: Schedules,
     /// Try a suggestion: FILE:LINE:ORDER (acquire, release, acq_rel, seq_cst, or fence for a seq_cst fence before that
     /// line), or the number of a finding; may be repeated
-    #[arg(long, value_name = "SUGGESTION", alias = "verify-fix", conflicts_with_all = ["fix_all", "html"])]
+    #[arg(long, value_name = "SUGGESTION", alias = "verify-fix", conflicts_with_all = ["fix_all", "html", "consequences"])]
     pub try_fix: Vec<String>,
     /// Try suggestions until no finding remains that memory orders repair, and list them
     #[arg(long, conflicts_with = "html")]

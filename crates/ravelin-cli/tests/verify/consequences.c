@@ -7,6 +7,7 @@
 
 static atomic_int data, ready, second, turn, wants[2];
 static int plain, result;
+static volatile int spins;
 static _Atomic(int *) pointer;
 static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER, second_lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *what;
@@ -49,6 +50,9 @@ static void look(void) {
   if (is("crash")) {
     int *seen = atomic_load_explicit(&pointer, memory_order_relaxed);
     result = *seen == 7 ? 0 : 1;
+  } else if (is("loops")) {
+    int seen = atomic_load_explicit(&data, memory_order_relaxed);
+    while (!seen) spins++;
   } else if (is("exit-code")) {
     result = atomic_load_explicit(&data, memory_order_relaxed) ? 0 : 5;
   } else if (is("race")) {

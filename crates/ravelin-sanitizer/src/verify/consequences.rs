@@ -22,6 +22,9 @@ use std::time::Instant;
 
 /// Schedules that are drawn for each stale value.
 const DRAWN: u64 = 7;
+/// Seconds after which a run without progress is ended. A stale value may let a thread go round a loop for ever in which
+/// there is no step.
+const NO_PROGRESS: u64 = 2;
 
 /// The worst that runs with a stale value showed.
 #[derive(Debug)]
@@ -37,6 +40,7 @@ impl VerifyPlan {
         let mut watch = self.watch.clone();
         watch.streams = Streams { input: Some(PathBuf::from("/dev/null")), silent: true };
         watch.options.push("no-robustness".to_owned());
+        watch.options.push(format!("no-progress={NO_PROGRESS}"));
         let mut program = SteeredProgram::start(watch, self.fresh_processes, self.unroll)?;
         for problem in problems.all_mut() {
             if let Some(stale) = problem.stale.take() {
@@ -58,20 +62,25 @@ impl VerifyPlan {
         for script in stale.scripts() {
             let mut worst: Option<StaleEnd> = None;
             for seed in 0..=DRAWN {
-                if self.is_over(start) {
-                    break;
-                }
                 let with = Script { seed, ..script.clone() };
                 let without = Script { stale: None, ..with.clone() };
-                let Some(weak) = program.run(&with)? else { break };
+                let Some(weak) = self.run(program, &with, start)? else { break };
                 if weak.run.end == Some(SteeredEnd::NotEnabled) {
                     continue;
                 }
-                let Some(strong) = program.run(&without)? else { break };
+                let Some(strong) = self.run(program, &without, start)? else { break };
+                // A run may have been killed because the time is over.
+                if self.is_over(start) {
+                    break;
+                }
                 runs += 1;
                 let (outcome, sentence) = compare(&weak, &strong);
                 if worst.as_ref().is_none_or(|worst| outcome < worst.outcome) {
                     worst = Some(StaleEnd { outcome, sentence, script: with });
+                }
+                if outcome <= StaleOutcome::Standstill {
+                    // Other schedules would show nothing worse that matters, and each may take as long.
+                    break;
                 }
             }
             ends.extend(worst);
@@ -79,7 +88,10 @@ impl VerifyPlan {
         ends.sort_by_key(|end| end.outcome);
         let value = |end: &StaleEnd| end.script.stale.map_or(0, |stale| stale.value).to_string();
         let (outcome, sentence) = match ends.first() {
-            None => (StaleOutcome::NotDecided, "not tried: the value is not known, or the access waits".to_owned()),
+            None => (
+                StaleOutcome::NotDecided,
+                "not tried: the value is not known, the access waits, or the time is over".to_owned(),
+            ),
             Some(StaleEnd { outcome: StaleOutcome::Rejoins, sentence, .. }) => {
                 (StaleOutcome::Rejoins, format!("{sentence} (tried {runs} times)"))
             }
