@@ -1,7 +1,8 @@
 //! How far many runs of a program are, as one line.
 
+use ravelin_output::{LiveLine, stderr};
 use ravelin_sanitizer::Progress;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How far the runs are, and when they end if the others take as long.
 pub fn progress(done: u64, runs: u64, violated: u64, elapsed: Duration) -> String {
@@ -10,8 +11,28 @@ pub fn progress(done: u64, runs: u64, violated: u64, elapsed: Duration) -> Strin
     format!("{bar:░<30} {done}/{runs} runs, something found in {violated}, {left:.0} s left")
 }
 
+/// A line on a terminal that shows how far the runs of all schedules are.
+pub struct VerifyLine<'a> {
+    line: LiveLine,
+    /// That of a test of a project.
+    name: Option<&'a str>,
+    start: Instant,
+}
+
+impl<'a> VerifyLine<'a> {
+    /// `None` if standard error is no terminal.
+    pub fn new(name: Option<&'a str>) -> Option<VerifyLine<'a>> {
+        Some(VerifyLine { line: LiveLine::on(stderr())?, name, start: Instant::now() })
+    }
+
+    pub fn show(&self, progress: &Progress) {
+        let bar = verifying(progress, self.start.elapsed());
+        self.line.show(&self.name.map_or_else(|| bar.clone(), |name| format!("{name}: {bar}")));
+    }
+}
+
 /// How far the runs of all schedules are.
-pub fn verifying(progress: &Progress, elapsed: Duration) -> String {
+fn verifying(progress: &Progress, elapsed: Duration) -> String {
     let statistics = &progress.statistics;
     let (runs, seconds) = (statistics.runs, elapsed.as_secs_f64().max(0.001));
     let a_second = runs as f64 / seconds;

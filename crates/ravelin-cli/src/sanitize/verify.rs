@@ -1,7 +1,7 @@
 //! `ravelin verify` and `cargo ravelin verify`: every schedule of a program, or of each test of a project.
 
 use super::arguments::{CargoVerify, ReductionKind, ReportFormat, ReportOptions, Verify, VerifyOptions};
-use super::bar;
+use super::bar::VerifyLine;
 use super::checkpoint::VerifyCheckpoint;
 use super::consequences::{deciding, folded};
 use super::fix_all::fix_all;
@@ -14,7 +14,7 @@ use clap::Parser;
 use ravelin::answer::sanitizer::Problem;
 use ravelin::answer::{FixTrial, SanitizerReport};
 use ravelin::{Answer, Document, Verdict};
-use ravelin_output::{LiveLine, complain, stderr, stdout};
+use ravelin_output::{complain, stderr, stdout};
 use ravelin_sanitizer::report::{Wanted, ignoring};
 use ravelin_sanitizer::rust::{self, Test};
 use ravelin_sanitizer::verify::NotResumable;
@@ -24,7 +24,6 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::time::Instant;
 
 /// Runs a program under every schedule and reports.
 pub fn verify(arguments: &Verify) -> anyhow::Result<ExitCode> {
@@ -178,14 +177,8 @@ fn answer(
     name: Option<&str>,
     checkpoint: Option<(&Path, &VerifyCheckpoint)>,
 ) -> anyhow::Result<(SanitizerReport, Vec<(String, String)>)> {
-    let line = LiveLine::on(stderr());
-    let start = Instant::now();
-    let show = |progress: Progress| {
-        if let Some(line) = &line {
-            let bar = bar::verifying(&progress, start.elapsed());
-            line.show(&name.map_or_else(|| bar.clone(), |name| format!("{name}: {bar}")));
-        }
-    };
+    let line = VerifyLine::new(name);
+    let show = |progress: Progress| line.iter().for_each(|line| line.show(&progress));
     let saved = Mutex::new(Ok(()));
     let save = |words: &[u64]| {
         if let (Some((file, command)), Ok(mut saved)) = (checkpoint, saved.lock()) {

@@ -154,7 +154,7 @@ impl Fixer<'_> {
     /// Verifies the program with changes, up to the first problem.
     fn verify(&self, set: &[usize], listeners: Listeners) -> Result<ExploredProgram, NotWatched> {
         let mut plan = self.plan.clone();
-        plan.fixing = plan.fixing.with(self.offers.changes(set));
+        plan.fixing.changes = self.offers.changes(set);
         plan.watch.options.extend(self.offers.words(set));
         plan.timeout = self.plan.timeout.map(|timeout| timeout.saturating_sub(self.start.elapsed()));
         plan.explored(listeners)

@@ -4,7 +4,6 @@
 //! and a seq_cst store as much as a fence, because that is what processors make of it. Of changes that cost the same,
 //! those are better that are executed less often.
 
-use super::plan::Fixing;
 use super::seen::{SeenAccess, SeenAccesses};
 use crate::repair::{Fix, OrderChange};
 use crate::symbols::Symbols;
@@ -187,12 +186,5 @@ impl SourcePlace {
                 ChangeOffer { place: number, change, cost: Cost { main, tie } }
             })
             .collect()
-    }
-}
-
-impl Fixing {
-    /// Verifies the program with these changes.
-    pub(super) fn with(&self, changes: Changes) -> Fixing {
-        Fixing { changes, ..self.clone() }
     }
 }

@@ -158,7 +158,7 @@ pub fn until(events: &[RunEvent], stale: &StaleAccess) -> Vec<RunEvent> {
 
 /// Leaves in `watched` what the runtime says about a stale access; adds what is known here if it says nothing. Returns
 /// whether it can do more than make a loop go round.
-pub fn tell(watched: &mut WatchedRun, _again: &[RunEvent], events: &[RunEvent], stale: &StaleAccess) -> bool {
+pub fn tell(watched: &mut WatchedRun, events: &[RunEvent], stale: &StaleAccess) -> bool {
     let pc = events[stale.event].pc;
     let Some(process) = watched.processes.first_mut() else { return false };
     let is_it = |found: &FindingRecord| {

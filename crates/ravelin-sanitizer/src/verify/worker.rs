@@ -331,7 +331,7 @@ impl<'a> Worker<'a> {
         let mut program = start(self.plan, self.processor, true)?;
         let Some(again) = program.run(&script)? else { return Ok(None) };
         let mut watched = again.watched;
-        if !stale::tell(&mut watched, &again.run.events, events, found) {
+        if !stale::tell(&mut watched, events, found) {
             return Ok(None);
         }
         Ok(Some(ProblemRun { script, watched, failed: None, stale: None, consequence: None }))
