@@ -70,7 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// One run: what it found is counted, and printed if nobody has said what to think of it.
+/// One run: what it found is counted, and printed if it is not triaged.
 fn once(ravelin: &Path, project: &Path, program: &Path, row: &mut CrateRow) -> Result<()> {
     let mut run = Command::new(ravelin);
     run.current_dir(project).args(["run", "--format", "json", "--suppressions", "triaged.suppressions"]).arg(program);

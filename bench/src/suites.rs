@@ -276,7 +276,7 @@ struct SuiteRow {
     new: u64,
 }
 
-/// One run: what it found is counted, and printed if nobody has said what to think of it.
+/// One run: what it found is counted, and printed if it is not triaged.
 fn once(ravelin: &Path, program: &Path, words: &str, limit: u64, row: &mut SuiteRow) -> Result<()> {
     /// How `timeout` ends if it was needed.
     const LATE: i32 = 124;

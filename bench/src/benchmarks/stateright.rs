@@ -1,5 +1,5 @@
 //! stateright on the same spaces. It lives in a package of its own, `bench/stateright`, outside the workspace, so that its
-//! dependencies are fetched by nobody but this benchmark.
+//! dependencies are fetched only for this benchmark.
 
 use crate::measure::{timed, wall_time};
 use crate::rival::Rival;

@@ -61,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The rows of the table, in the order of the tests, and how many tests have findings that nobody has looked at.
+/// The rows of the table, in the order of the tests, and how many tests have findings that are not triaged.
 fn all<'a>(
     arguments: &Arguments,
     ravelin: &Path,
@@ -156,7 +156,7 @@ fn cells(first: &str, numbers: [u64; 7], last: String) -> Vec<String> {
     std::iter::once(first.to_owned()).chain(numbers).chain([last]).collect()
 }
 
-/// What somebody has looked at: the name of a test and the kind of a finding.
+/// What is triaged: the name of a test and the kind of a finding.
 fn triaged() -> Result<Vec<(String, String)>> {
     let text = crate::sources::text(&crate::root().join("case-studies/verify/libvsync.triaged"))?;
     Ok(lines(&text))

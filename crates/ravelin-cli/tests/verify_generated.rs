@@ -35,7 +35,7 @@ struct Batch {
 }
 
 fn batches(default: u64, levels: &[&str]) -> Vec<Batch> {
-    // With optimisation clang removes accesses of which nobody sees the result.
+    // With optimisation clang removes accesses whose result is not used.
     let builds = [("gcc", "-O2"), ("clang", "-O0"), ("gcc", "-O0")];
     let compilers = compilers();
     let is_there = |(compiler, level): &(&str, &str)| compilers.contains(compiler) && levels.contains(level);

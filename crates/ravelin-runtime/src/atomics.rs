@@ -159,7 +159,7 @@ fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32),
         stale::made(stale_place(at, pc), order(if written.is_some() { codes.0 } else { codes.1 }), effect);
         return found;
     }
-    // One that fails only reads, which is no race with another read. That is known before only if nobody else runs.
+    // One that fails only reads, which is no race with another read. That is known before only if no other thread runs.
     // SAFETY: the program is about to access these bytes.
     let writes = !schedule::steer::is_on() || unsafe { T::load(at) } == expected;
     access(

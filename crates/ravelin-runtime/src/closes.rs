@@ -9,7 +9,7 @@
 //! not instrumented ends what is known about a number, and a use after a close counts only if the number is free, or if
 //! the call that opened it again was seen.
 //!
-//! A use is remembered before the call releases anything, so whoever receives what was written comes after it. A
+//! A use is remembered before the call releases anything, so a thread that receives what was written comes after it. A
 //! number that `dup2` gives another file is never free, so that is no close.
 
 use crate::held::{self, call_record};

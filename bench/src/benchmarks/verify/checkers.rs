@@ -2,7 +2,7 @@
 //! and with theirs for them.
 //!
 //! They live in a package of their own, `bench/programs/verify/rust`, outside the workspace, so that loom and shuttle are
-//! fetched by nobody but this benchmark. What a checker says is compared with what is known about the program.
+//! fetched only for this benchmark. What a checker says is compared with what is known about the program.
 
 use super::Effort;
 use crate::measure::{median, timed, wall_time};

@@ -264,7 +264,7 @@ fn begin(start: *mut Start) -> (ThreadFunction, usize) {
 /// The first thread takes turns from now on: its end is noticed if it ends by `pthread_exit`. If it returns from `main`,
 /// the process ends.
 pub fn notice_end_of_first() {
-    // Nobody can be told to join it.
+    // No thread can be told to join it.
     threads::detached(0);
     // SAFETY: the key exists as long as the process.
     unsafe { libc::pthread_setspecific(key(), ROUNDS as *const _) };

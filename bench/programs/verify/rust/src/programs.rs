@@ -36,7 +36,7 @@ fn store_buffering(size: usize, order: Ordering) {
         cells[me].store(1, order);
         cells[(me + 1) % size].load(order)
     });
-    assert!(found.contains(&1), "nobody saw a write");
+    assert!(found.contains(&1), "no read saw a write");
 }
 
 /// One thread publishes a value, so many look whether it is there.
