@@ -169,7 +169,7 @@ fn filled(word: &str, packages: &[PackageSources]) -> String {
 }
 
 /// The files that a recipe names, in its order.
-fn files(patterns: &[&str], packages: &[PackageSources]) -> Result<Vec<PathBuf>> {
+pub fn files(patterns: &[&str], packages: &[PackageSources]) -> Result<Vec<PathBuf>> {
     let mut files: Vec<PathBuf> = Vec::new();
     for pattern in patterns {
         let (out, pattern) = pattern.strip_prefix('!').map_or((false, *pattern), |pattern| (true, pattern));
@@ -185,7 +185,7 @@ fn files(patterns: &[&str], packages: &[PackageSources]) -> Result<Vec<PathBuf>>
 }
 
 /// The files of a folder whose names fit a pattern with at most one `*`, by name.
-fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
+pub fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
     let path = Path::new(pattern);
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let Some((begin, end)) = name.split_once('*') else {

@@ -3,7 +3,7 @@
 //! Nothing of theirs is part of this repository. Sources and executables are kept in `target/bench-programs`.
 
 pub mod build;
-mod input;
+pub mod input;
 pub mod packages;
 pub mod recipes;
 pub mod tables;
