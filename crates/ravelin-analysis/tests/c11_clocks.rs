@@ -288,7 +288,7 @@ fn agreed(program: &Program, model: Model) -> Result<Verdict, String> {
 
 /// Compares all programs of some seeds, of which a fair share must be violated and a fair share not.
 fn compare(model: Model, config: Config) {
-    let seeds = ravelin_testing::seeds(600);
+    let seeds = ravelin_testing::seeds(300);
     let programs = seeds.end - seeds.start;
     let generator = Generator::new(config);
     let mut violated = 0;

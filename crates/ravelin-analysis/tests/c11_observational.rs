@@ -497,14 +497,14 @@ fn compare(config: Config, programs: std::ops::Range<u64>, change: impl Fn(&mut 
 
 #[test]
 fn proofs_hold_for_all_graphs() {
-    compare(Config::c11(), seeds(1000), |_| {});
+    compare(Config::c11(), seeds(500), |_| {});
 }
 
 /// Atomic accesses and fences alone, more of them.
 #[test]
 fn proofs_hold_for_all_graphs_of_more_events() {
     let config = Config { max_events: 8, non_atomic: false, arrays: false, domains: false, ..Config::c11() };
-    compare(config, seeds(1000), |_| {});
+    compare(config, seeds(500), |_| {});
 }
 
 /// Release and acquire, and non-atomic accesses that they are to order.
@@ -512,7 +512,7 @@ fn proofs_hold_for_all_graphs_of_more_events() {
 fn no_race_is_hidden_by_an_irrelevant_load() {
     let config =
         Config { domains: false, arrays: false, orders: vec![Order::Acquire, Order::Release], ..Config::c11() };
-    compare(config, seeds(800), |program| {
+    compare(config, seeds(400), |program| {
         let transitions = program.threads.iter_mut().flat_map(|thread| &mut thread.transitions);
         for (number, transition) in transitions.enumerate() {
             if let Instruction::Store { order, .. } = &mut transition.instruction

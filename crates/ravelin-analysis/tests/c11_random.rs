@@ -80,14 +80,14 @@ fn compare(config: Config, programs: std::ops::Range<u64>, change: impl Fn(&mut 
 
 #[test]
 fn verdicts_are_those_of_all_graphs() {
-    compare(Config::c11(), seeds(800), |_| {});
+    compare(Config::c11(), seeds(400), |_| {});
 }
 
 /// Atomic accesses and fences alone, more of them.
 #[test]
 fn verdicts_are_those_of_all_graphs_of_more_events() {
     let config = Config { max_events: 8, non_atomic: false, arrays: false, domains: false, ..Config::c11() };
-    compare(config, seeds(800), |_| {});
+    compare(config, seeds(400), |_| {});
 }
 
 /// Whether one fails with a stale value depends on the value that it expects, which is a constant or in a register.
@@ -103,7 +103,7 @@ fn compare_exchanges_that_expect_constants_and_registers() {
         }
     }
     // All of a thread on one cell, and in turns with a value of each kind, so that both kinds meet.
-    compare(config, seeds(1000), |program| {
+    compare(config, seeds(300), |program| {
         for thread in &mut program.threads {
             let loaded = thread.transitions.iter().find_map(|transition| match &transition.instruction {
                 Instruction::Load { reg, .. } => Some(*reg),
@@ -138,7 +138,7 @@ fn identical_threads_need_not_be_told_apart() {
 #[test]
 fn waits_for_cells_that_are_written_non_atomically() {
     let config = Config { any_initial: true, ..Config::c11() };
-    compare(config, seeds(600), |program| {
+    compare(config, seeds(300), |program| {
         let transitions = program.threads.iter_mut().flat_map(|thread| &mut thread.transitions);
         for (number, transition) in transitions.enumerate() {
             match &mut transition.instruction {
@@ -162,7 +162,7 @@ fn waits_for_cells_that_are_written_non_atomically() {
 fn verdicts_do_not_depend_on_how_wide_the_sets_are() {
     const CELLS: usize = 140;
     let config = Config { goals: 0..=0, ..Config::c11() };
-    compare(config, seeds(20), |program| {
+    compare(config, seeds(8), |program| {
         let end = |variable: &Variable| variable.base + variable.cells() as Value;
         let base = program.memory.variables.iter().map(end).max().unwrap_or(1) + 100;
         let mut cells = Variable::array("unused", CELLS);

@@ -203,14 +203,14 @@ fn compare(config: Config, programs: std::ops::Range<u64>) {
 
 #[test]
 fn states_are_those_of_all_graphs() {
-    compare(Config::c11(), seeds(800));
+    compare(Config::c11(), seeds(400));
 }
 
 /// Atomic accesses and fences alone, more of them.
 #[test]
 fn states_are_those_of_all_graphs_of_more_events() {
     let config = Config { max_events: 8, non_atomic: false, arrays: false, domains: false, ..Config::c11() };
-    compare(config, seeds(800));
+    compare(config, seeds(400));
 }
 
 /// Cells that start with any value, and computed addresses.
@@ -238,7 +238,7 @@ fn states_are_those_of_all_graphs_with_acquire_fences() {
         kinds: vec![(Load, 8), (Store, 8), (Fence, 6), (Rmw, 2), (BlockingCas, 1)],
         ..Config::c11()
     };
-    compare(config, seeds(600));
+    compare(config, seeds(300));
 }
 
 /// Many seq_cst fences: the only orders are relaxed ones and the fences.
@@ -258,7 +258,7 @@ fn seq_cst_fences_are_those_of_psc() {
         ..Config::c11()
     };
     let generator = Generator::new(config);
-    for seed in seeds(800) {
+    for seed in seeds(400) {
         let program = without_seq_cst_accesses(generator.program(seed));
         check_one(seed, &program, |program| {
             let written = OrderReading::Written;

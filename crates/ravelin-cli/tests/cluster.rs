@@ -157,7 +157,7 @@ fn killed_processes_end_the_run_and_any_number_of_them_goes_on() {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (random >> 33) % below
     };
-    for round in 0..4 {
+    for round in 0..2 {
         let kept = PathBuf::from(&program).with_file_name(format!("kept-{round}")).display().to_string();
         for attempt in 0..5 {
             let processes = (2 + next(3)).to_string();
@@ -193,7 +193,7 @@ fn killed_processes_end_the_run_and_any_number_of_them_goes_on() {
         let found = essence(&output);
         assert_eq!((&found[0].1, found[0].3), (&expected[0].1, expected[0].3), "round {round}");
     }
-    assert!(kills >= 10, "{kills} kills came before the end");
+    assert!(kills >= 5, "{kills} kills came before the end");
 }
 
 #[test]

@@ -60,11 +60,12 @@ fn witnesses_are_the_same_with_any_number_of_workers() {
         (&["fence", "--model", "tso", "--explain"], &["150000"]),
         (&["fence", "--model", "rc20"], &["150000"]),
     ];
-    for (question, limits) in questions {
+    for (number, (question, limits)) in questions.into_iter().enumerate() {
+        let workers = if number % 2 == 0 { "2" } else { "3" };
         let mut files = files.clone();
         for states in limits {
             let names: Vec<&str> = files.iter().map(String::as_str).collect();
-            let found = compare_workers(&[question, &["--max-states", states]].concat(), &names);
+            let found = compare_workers(&[question, &["--max-states", states]].concat(), &names, workers);
             let unsettled = found.iter().filter(|answer| answer["verdict"] == "unknown");
             files = unsettled.map(|answer| answer["file"].as_str().expect("a name").to_owned()).collect();
             files.dedup();
@@ -73,17 +74,15 @@ fn witnesses_are_the_same_with_any_number_of_workers() {
     }
 }
 
-/// Asks with one to three workers, and returns the answers.
-fn compare_workers(question: &[&str], files: &[&str]) -> Vec<Value> {
+/// Asks with one worker and with several, and returns the answers.
+fn compare_workers(question: &[&str], files: &[&str], workers: &str) -> Vec<Value> {
     let expected = answers(question, files, "1");
     assert!(expected.1.len() >= files.len());
-    for workers in ["2", "3"] {
-        let found = answers(question, files, workers);
-        assert_eq!(found.0, expected.0, "{question:?}");
-        for (found, expected) in found.1.iter().zip(&expected.1) {
-            let about = format!("{question:?}, {workers} workers, {}", expected["file"]);
-            assert!(found == expected, "{about}:\n{expected:#}\n{found:#}");
-        }
+    let found = answers(question, files, workers);
+    assert_eq!(found.0, expected.0, "{question:?}");
+    for (found, expected) in found.1.iter().zip(&expected.1) {
+        let about = format!("{question:?}, {workers} workers, {}", expected["file"]);
+        assert!(found == expected, "{about}:\n{expected:#}\n{found:#}");
     }
     expected.1
 }

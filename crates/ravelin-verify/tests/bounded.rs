@@ -68,7 +68,7 @@ fn programs_have_a_run_for_each_trace_within_the_bound() {
     let (mut needed, mut made) = ([0; 3], [0; 3]);
     for kinds in [&[][..], &[InstructionKind::Lock]] {
         let generator = generator(kinds);
-        for seed in seeds(300) {
+        for seed in seeds(150) {
             let program = deterministic(&generator.program(seed));
             let simulator = Simulator::new(&program);
             for most in 0..3 {

@@ -25,7 +25,7 @@ fn examples() -> Vec<PathBuf> {
 
 /// All that can be asked, within a moment each.
 fn answers(program: &Program) -> Vec<Answer> {
-    let budget = Budget::unlimited().states(2_000);
+    let budget = Budget::unlimited().states(500);
     let mut answers = Vec::new();
     for model in Model::WEAK {
         answers.extend(ravelin::check(program).model(model).all_attacks(true).budget(budget).run());
