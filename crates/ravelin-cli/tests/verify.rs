@@ -312,7 +312,16 @@ fn built(name: &str, workshop: &Workshop) -> Option<PathBuf> {
 fn known_programs_have_one_run_per_trace() {
     let workshop = Workshop::new("verify-counts");
     let Some(program) = built("counts.c", &workshop) else { return };
-    let known = [("sb", 3), ("mp", 3), ("iriw", 15), ("dekker", 7), ("peterson", 18), ("lamport", 50), ("ends", 6)];
+    let known = [
+        ("sb", 3),
+        ("mp", 3),
+        ("iriw", 15),
+        ("dekker", 7),
+        ("peterson", 18),
+        ("lamport", 50),
+        ("ends", 6),
+        ("peeled", 1),
+    ];
     for (name, traces) in known {
         for jobs in ["1", "3"] {
             let verified = verify(&program, &["--jobs", jobs], &[name], &workshop.0).expect("an answer");

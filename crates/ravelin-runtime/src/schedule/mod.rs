@@ -219,7 +219,7 @@ fn steer_access(me: usize, access: NextAccess, orders: [AtomicOrder; 2]) {
         Arrival::GoesOn => turn::point(me, pc, PointEffect::Effect),
         Arrival::WentRound => {
             turn::wait(me, pc, WaitReason::Memory, None);
-            steer::begins_round(me, access);
+            steer::begins_round(me);
         }
         Arrival::TooOften => steer::cut(SteeredEnd::Unrolled),
     }

@@ -332,7 +332,7 @@ pub fn arrive(me: usize, access: NextAccess, orders: [RecordedOrder; 2]) -> Arri
     let state = match awaited {
         _ if act == Act::Store => 0,
         // Nothing else in the loop matters.
-        Some(value) => arrivals::marked_state(pc, value, thread.mark.wait_number()),
+        Some(value) => arrivals::marked_state(address, value, thread.mark.wait_number()),
         None => arrivals::state(pc, thread.stack, thread.base),
     };
     let operation = RunOperation { act, order: orders[0], address: address as u64, size: size as u32 };
@@ -347,7 +347,7 @@ pub fn arrive(me: usize, access: NextAccess, orders: [RecordedOrder; 2]) -> Arri
     if act == Act::Store {
         return Arrival::GoesOn;
     }
-    match thread.arrivals.arrive(pc, state, next_event(), thread.spin.effects()) {
+    match thread.arrivals.arrive(state, next_event(), thread.spin.effects()) {
         Some(first) => {
             let seen = went_round(me, first);
             if seen.iter().all(SeenValue::is_still_there) {
@@ -355,7 +355,7 @@ pub fn arrive(me: usize, access: NextAccess, orders: [RecordedOrder; 2]) -> Arri
                 return Arrival::WentRound;
             }
             // It reads something else already, for example after a compare-exchange failed by what is gone now.
-            thread.arrivals.arrive(pc, state, next_event(), thread.spin.effects());
+            thread.arrivals.arrive(state, next_event(), thread.spin.effects());
             Arrival::GoesOn
         }
         None if is_unrolled(thread.arrivals.loads()) => Arrival::TooOften,
@@ -364,11 +364,11 @@ pub fn arrive(me: usize, access: NextAccess, orders: [RecordedOrder; 2]) -> Arri
 }
 
 /// The calling thread has waited for another value, and makes the access at which its round began.
-pub fn begins_round(me: usize, access: NextAccess) {
+pub fn begins_round(me: usize) {
     if let Some(mut inside) = this_thread::enter_unwatched() {
         let thread = inside.thread();
         let state = pending(me).state;
-        thread.arrivals.arrive(access.pc, state, next_event(), thread.spin.effects());
+        thread.arrivals.arrive(state, next_event(), thread.spin.effects());
     }
 }
 
