@@ -46,6 +46,7 @@ mod serve_browser;
 mod served_runs;
 mod serving;
 mod signals;
+#[allow(dead_code, reason = "ravelin-verify's tests use all of it")]
 #[path = "../../ravelin-verify/tests/simulated.rs"]
 mod simulated;
 mod slow;
@@ -53,6 +54,7 @@ mod spill;
 mod state_limits;
 mod streams;
 mod terminal;
+#[allow(dead_code, reason = "ravelin-verify's tests use all of it")]
 #[path = "../../ravelin-verify/tests/traces.rs"]
 mod traces;
 mod units;

@@ -312,7 +312,16 @@ fn built(name: &str, workshop: &Workshop) -> Option<PathBuf> {
 fn known_programs_have_one_run_per_trace() {
     let workshop = Workshop::new("verify-counts");
     let Some(program) = built("counts.c", &workshop) else { return };
-    let known = [("sb", 3), ("mp", 3), ("iriw", 15), ("dekker", 7), ("peterson", 18), ("lamport", 50), ("ends", 6)];
+    let known = [
+        ("sb", 3),
+        ("mp", 3),
+        ("iriw", 15),
+        ("dekker", 7),
+        ("peterson", 18),
+        ("lamport", 50),
+        ("ends", 6),
+        ("peeled", 1),
+    ];
     for (name, traces) in known {
         for jobs in ["1", "3"] {
             let verified = verify(&program, &["--jobs", jobs], &[name], &workshop.0).expect("an answer");
@@ -386,9 +395,9 @@ fn hostile_programs_get_a_clear_answer() {
     }
 }
 
-/// What comes before `ravelin_verify_begin` does not multiply runs.
+/// What comes before `ravelin_verify_begin` and after `ravelin_verify_end` does not multiply runs.
 #[test]
-fn runs_begin_where_the_program_says_so() {
+fn runs_begin_and_end_where_the_program_says_so() {
     let workshop = Workshop::new("verify-begins");
     let Some(program) = built("begins.c", &workshop) else { return };
     let other_threads = "the program has other threads where it says that runs begin";
@@ -404,6 +413,11 @@ fn runs_begin_where_the_program_says_so() {
         ("running", 3, Some(other_threads)),
         ("many", 3, None),
         ("alone", 1, None),
+        ("ended", 3, None),
+        ("ended-twice", 3, None),
+        ("ended-with-setup", 3, None),
+        ("ended-while-running", 3, None),
+        ("ended-while-waiting", 1, None),
     ];
     for (name, traces, fresh) in cases {
         for options in [&["--jobs", "1"][..], &["--jobs", "3"], &["--fresh-processes"]] {
@@ -424,6 +438,11 @@ fn runs_begin_where_the_program_says_so() {
     assert_eq!(fails.words(), ["violated: exit code 3"]);
     let schedule = fails.answer["verification"]["failures"][0]["schedule"].as_str().expect("steps");
     assert!(schedule.len() < 60, "{schedule}: only steps from there on");
+    let fails = verify(&program, &[], &["fails-after"], &workshop.0).expect("an answer");
+    assert_eq!(fails.words(), ["violated: exit code 3"]);
+    let mut replay = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+    replay.arg("replay").arg(workshop.0.join("report.json"));
+    assert_eq!(finish_with(&mut replay, LIMIT), Ok(1), "the run fails again after its end");
 }
 
 #[test]
@@ -436,7 +455,7 @@ fn without_the_runtime_a_program_that_says_where_runs_begin_does_the_same() {
     command.args(["-pthread", "-Wall", "-Werror", "-I"]).arg(folder.join("../ravelin-runtime/include"));
     command.arg(folder.join("tests/verify/begins.c")).arg("-o").arg(&program);
     finish(&mut command, LIMIT).unwrap_or_else(|error| panic!("{error}"));
-    for name in ["joined", "twice", "thread", "waiting"] {
+    for name in ["joined", "twice", "thread", "waiting", "ended", "ended-while-waiting"] {
         assert_eq!(finish_with(Command::new(&program).arg(name), LIMIT), Ok(0), "{name}");
     }
 }

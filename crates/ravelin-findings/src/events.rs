@@ -166,8 +166,9 @@ pub struct RunEvent {
     pub written: u64,
     /// The return address of the call, which is the place in the program.
     pub pc: u64,
-    /// A hash of the thread's registers and stack before an atomic access: a thread that comes back to the same place
-    /// with the same hash, and has only read, goes round a waiting loop. 0 if it is not known.
+    /// A hash of the place, and of the thread's registers and stack, before an atomic access: a thread that comes back to
+    /// the same hash, and has only read, goes round a waiting loop. 0 if it is not known. All loads of a loop that waits for
+    /// a value ([`flags::WAITS`]) have the same, because a compiler may put the first one elsewhere.
     pub state: u64,
 }
 

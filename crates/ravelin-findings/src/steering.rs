@@ -60,8 +60,9 @@ pub const BYTES: usize = WORDS * 8;
 /// In `RAVELIN_OPTIONS`: the script and the events begin where the program says so, not at the start of its second thread.
 /// Until then threads take turns as after a script.
 pub const FROM_MARK: &str = "from-mark";
-/// How many events there may be before the program says so: this many times [`MOST_EVENTS`].
-pub const ROUNDS_BEFORE_MARK: usize = 32;
+/// How many events there may be before the program says so, and after it has said that runs end: this many times
+/// [`MOST_EVENTS`].
+pub const ROUNDS_OUTSIDE: usize = 32;
 
 /// How a run ended that did not end like the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,9 +33,10 @@ pub enum Function {
     Release,
     Acquire,
     VerifyBegin,
+    VerifyEnd,
 }
 
-pub const FUNCTIONS: usize = 8;
+pub const FUNCTIONS: usize = 9;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 mod found {
@@ -90,6 +91,7 @@ mod found {
         c"__tsan_release",
         c"__tsan_acquire",
         c"__ravelin_verify_begin",
+        c"__ravelin_verify_end",
     ];
 
     extern "C" fn find() {

@@ -6,7 +6,8 @@ use crate::runtime::{Function, other};
 ///
 /// What comes before happens in one order only, also if it starts threads: it does not multiply runs. Without this function
 /// runs begin where a test starts its first thread. In a test that calls it more than once, the first call counts. What comes
-/// after the closure is explored too, so it should find all threads ended.
+/// after the closure happens in one order, too, when the other threads have ended or wait: a run is judged by it, but it does
+/// not multiply runs.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -21,11 +22,18 @@ use crate::runtime::{Function, other};
 /// assert_eq!(counter.into_inner(), 2);
 /// ```
 pub fn verify<R>(test: impl FnOnce() -> R) -> R {
-    let begin = other(Function::VerifyBegin);
-    if begin != 0 {
-        // SAFETY: the runtime's function of this name has this type.
-        let begin: extern "C" fn() = unsafe { std::mem::transmute(begin) };
-        begin();
+    call(Function::VerifyBegin);
+    let result = test();
+    call(Function::VerifyEnd);
+    result
+}
+
+/// Calls a function of the runtime that takes nothing, if it is there.
+fn call(function: Function) {
+    let function = other(function);
+    if function != 0 {
+        // SAFETY: the runtime's functions that say where runs begin and end have this type.
+        let function: extern "C" fn() = unsafe { std::mem::transmute(function) };
+        function();
     }
-    test()
 }

@@ -14,6 +14,7 @@
  *                                                 becomes what was read
  *   ravelin_verify_begin()                        `ravelin verify` explores what happens from here on; what came before
  *                                                 happens in one order only. The first call counts
+ *   ravelin_verify_end()                          and what comes after this call happens in one order, too
  *
  * A pointer may be to an _Atomic object (C), to a std::atomic (C++), or to a plain object that is accessed by
  * __atomic builtins, of at most 8 bytes. Orders are memory_order_… or __ATOMIC_…, written as constants. In C++ there
@@ -62,11 +63,19 @@ extern void __ravelin_wait_end(void) __attribute__((weak));
 extern void __ravelin_next_cas(int strong) __attribute__((weak));
 /* Runs of `ravelin verify` begin here. */
 extern void __ravelin_verify_begin(void) __attribute__((weak));
+/* They end here. */
+extern void __ravelin_verify_end(void) __attribute__((weak));
 #endif
 
 RAVELIN_INLINE void ravelin_verify_begin(void) {
 #if RAVELIN_WATCHED
   if (__ravelin_verify_begin) __ravelin_verify_begin();
+#endif
+}
+
+RAVELIN_INLINE void ravelin_verify_end(void) {
+#if RAVELIN_WATCHED
+  if (__ravelin_verify_end) __ravelin_verify_end();
 #endif
 }
 

@@ -76,6 +76,12 @@ pub extern "C" fn __ravelin_verify_begin() {
     schedule::begin_runs();
 }
 
+/// What happens from here on is not explored.
+#[unsafe(no_mangle)]
+pub extern "C" fn __ravelin_verify_end() {
+    schedule::end_runs();
+}
+
 /// The wait is over.
 #[unsafe(no_mangle)]
 pub extern "C" fn __ravelin_wait_end() {

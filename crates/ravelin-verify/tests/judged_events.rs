@@ -216,7 +216,7 @@ fn values_that_make_a_loop_go_round_do_not_count() {
     assert_eq!(values(&[&waiting(&[round(0)])[..], &[round(1), end]].concat()), [Some(0)]);
     assert!(values(&[&waiting(&[round(0)])[..], &[round(1), round(0), end]].concat()).is_empty());
     // A round of two accesses says nothing about each.
-    let other = RunEvent { pc: 99, ..round(1) };
+    let other = RunEvent { state: 99, ..round(1) };
     assert_eq!(values(&[&waiting(&[round(0)])[..], &[round(1), other, end]].concat()), [Some(1), Some(0)]);
     // Nor does one whose state is not known.
     let unknown = |event: RunEvent| RunEvent { state: 0, ..event };

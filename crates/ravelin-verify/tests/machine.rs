@@ -274,7 +274,8 @@ impl Machine {
             read: 0,
             written: 0,
             pc,
-            state: if matches!(act, Act::Load) { thread as u64 + 1 } else { 0 },
+            // It says where the thread is.
+            state: if matches!(act, Act::Load) { pc << 8 | (thread as u64 + 1) } else { 0 },
         }
     }
 

@@ -40,6 +40,7 @@ pub struct Simulator {
 }
 
 /// A run, and what a process could not tell.
+#[derive(Clone)]
 pub struct Simulation {
     pub run: RecordedRun,
     /// The state in which it ended.
@@ -60,16 +61,32 @@ impl Simulator {
     }
 
     pub fn simulate(&self, script: &Script) -> Simulation {
-        let mut simulation = Simulation { run: RecordedRun::default(), state: self.initial.clone(), failed: None };
-        for thread in 0..self.threads() {
-            self.settle(&mut simulation, thread);
-        }
+        let mut simulation = self.beginning();
         self.steer(&mut simulation, script);
         let pending = (0..self.threads()).filter(|&thread| simulation.failed != Some(thread));
         let pending = pending.filter_map(|thread| self.next(&simulation.state, thread));
         let flag = |(_, event): (TransitionId, RunEvent)| RunEvent { flags: event.flags | flags::PENDING, ..event };
         simulation.run.pending = pending.map(flag).collect();
         simulation
+    }
+
+    /// The run in which no thread has made a step.
+    pub fn beginning(&self) -> Simulation {
+        let mut simulation = Simulation { run: RecordedRun::default(), state: self.initial.clone(), failed: None };
+        for thread in 0..self.threads() {
+            self.settle(&mut simulation, thread);
+        }
+        simulation
+    }
+
+    /// The run with one more step of a thread; `None` if it cannot run.
+    pub fn continued(&self, simulation: &Simulation, thread: u32) -> Option<Simulation> {
+        if simulation.failed.is_some() || !self.can_run(&simulation.state, thread) {
+            return None;
+        }
+        let mut continued = simulation.clone();
+        self.step(&mut continued, thread);
+        Some(continued)
     }
 
     /// The instruction behind an event.

@@ -2,7 +2,6 @@
 
 use crate::simulated::Simulator;
 use ravelin_findings::events::{RunEvent, RunOperation};
-use ravelin_findings::steering::SteeredEnd;
 use ravelin_verify::{Choice, Script};
 use std::collections::{BTreeSet, HashSet};
 
@@ -46,26 +45,18 @@ pub struct All {
 /// way, so only one of them is continued.
 pub fn all(simulator: &Simulator, threads: u32, limit: usize) -> Option<All> {
     let mut all = All::default();
-    let simulation = simulator.simulate(&script(&[]));
-    if simulation.run.events.is_empty() {
-        // A thread can fail before its first event.
-        all.failures.extend(simulation.failed);
-    }
+    let beginning = simulator.beginning();
+    // A thread can fail before its first event.
+    all.failures.extend(beginning.failed);
     let mut seen = HashSet::new();
-    let mut pending = vec![Vec::new()];
-    while let Some(prefix) = pending.pop() {
+    let mut pending = vec![beginning];
+    while let Some(before) = pending.pop() {
         let mut is_maximal = true;
-        for thread in 0..threads {
-            let mut next = prefix.clone();
-            next.push(thread);
-            let simulation = simulator.simulate(&script(&next));
-            if simulation.run.end == Some(SteeredEnd::NotEnabled) {
-                continue;
-            }
+        for next in (0..threads).filter_map(|thread| simulator.continued(&before, thread)) {
             is_maximal = false;
-            if let Some(thread) = simulation.failed.filter(|_| simulation.run.events.len() <= next.len()) {
+            if let Some(thread) = next.failed {
                 all.failures.insert(thread);
-            } else if seen.insert(key(&simulation.run.events[..next.len()])) {
+            } else if seen.insert(key(&next.run.events)) {
                 pending.push(next);
             }
             if seen.len() > limit {
@@ -73,7 +64,7 @@ pub fn all(simulator: &Simulator, threads: u32, limit: usize) -> Option<All> {
             }
         }
         if is_maximal {
-            all.traces.insert(key(&simulator.run(&script(&prefix)).events));
+            all.traces.insert(key(&before.run.events));
         }
     }
     Some(all)

@@ -154,7 +154,7 @@ pub struct Cargo {
 const VERIFY_HELP: &str = "\
 The program is a test: it starts threads, waits for them, and ends with 0 if all is well. It is run once for each order of
 the steps of its threads that can make a difference. Its input is empty, and only the output of its first run is shown.
-What it does before it calls `ravelin_verify_begin()` of ravelin.h happens in one order only.
+What it does before it calls `ravelin_verify_begin()` of ravelin.h, and after `ravelin_verify_end()`, happens in one order.
 
 Exit codes: 0 verified, 1 (or that of --exit-code) violated, 2 the command line is wrong or the program was not built with the
 sanitizer, 3 unknown: a limit was met, or something is not controlled.";

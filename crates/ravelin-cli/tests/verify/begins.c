@@ -186,6 +186,57 @@ static int alone(void) {
   return 0;
 }
 
+static int ended(void) {
+  ravelin_verify_begin();
+  store_buffering();
+  ravelin_verify_end();
+  store_buffering();
+  return 0;
+}
+
+static int ended_twice(void) {
+  for (int i = 0; i < 2; i++) {
+    ravelin_verify_begin();
+    store_buffering();
+    ravelin_verify_end();
+  }
+  return 0;
+}
+
+static int ended_with_setup(void) {
+  both(count, (void *)3);
+  ended();
+  both(count, (void *)20000);
+  return atomic_load(&before) == 40006 ? 0 : 1;
+}
+
+// The other thread may do all that it does before the end.
+static int ended_while_running(void) {
+  pthread_t other = started(right, NULL);
+  left(NULL);
+  ravelin_verify_end();
+  pthread_join(other, NULL);
+  return 0;
+}
+
+static int ended_while_waiting(void) {
+  sem_init(&posted, 0, 0);
+  pthread_t other = started(after_post, NULL);
+  left(NULL);
+  ravelin_verify_end();
+  sem_post(&posted);
+  left(NULL);
+  pthread_join(other, NULL);
+  return 0;
+}
+
+static int fails_after(void) {
+  both(increment, NULL);
+  ravelin_verify_end();
+  both(count, (void *)3);
+  return atomic_load(&x) == 2 ? 0 : 3;
+}
+
 int main(int count, char **words) {
   static const struct {
     const char *name;
@@ -195,6 +246,11 @@ int main(int count, char **words) {
       {"thread", thread},   {"waiting", waiting}, {"spinning", spinning},   {"running", running},
       {"many", many},       {"race", race},       {"sometimes", sometimes}, {"fails", fails},
       {"alone", alone},     {"twice-from-the-first", twice_from_the_first},
+      {"ended", ended},     {"ended-twice", ended_twice},
+      {"ended-with-setup", ended_with_setup},
+      {"ended-while-running", ended_while_running},
+      {"ended-while-waiting", ended_while_waiting},
+      {"fails-after", fails_after},
   };
   for (unsigned each = 0; each < sizeof all / sizeof *all; each++) {
     if (count == 2 && strcmp(words[1], all[each].name) == 0) return all[each].function();

@@ -1,8 +1,10 @@
-// Programs without loops whose number of traces is known. The argument names one.
+// Programs whose number of traces is known. The argument names one.
+// All but `peeled` have no loops.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include "ravelin.h"
 
 static atomic_int x, y, flags[2], turn;
 
@@ -74,6 +76,21 @@ static void ends(long me) {
   exit(0);
 }
 
+// A waiting loop whose first load is a copy of the others, as compilers make them. What it reads in vain is no step.
+static void peeled(long me) {
+  if (me == 0) {
+    ravelin_wait_begin_(&x, 1, sizeof x);
+    if (LOAD(x) != 1) {
+      while (LOAD(x) != 1) {
+      }
+    }
+    ravelin_wait_end_();
+  } else {
+    STORE(x, 2);
+    STORE(x, 1);
+  }
+}
+
 static const struct {
   const char *name;
   long threads;
@@ -81,7 +98,7 @@ static const struct {
 } programs[] = {
     {"sb", 2, sb},         {"mp", 2, mp},             {"iriw", 4, iriw},
     {"dekker", 2, dekker}, {"peterson", 2, peterson}, {"lamport", 2, lamport},
-    {"ends", 3, ends},
+    {"ends", 3, ends},     {"peeled", 2, peeled},
 };
 
 static void (*thread)(long);

@@ -14,7 +14,6 @@ const STACK: usize = 1 << 14;
 /// An atomic access at which a thread has arrived.
 #[derive(Clone, Copy, Default)]
 struct Arrival {
-    pc: usize,
     state: u64,
     /// The number of the access's event.
     event: usize,
@@ -32,12 +31,12 @@ pub struct Arrivals {
 
 impl Arrivals {
     pub const fn new() -> Arrivals {
-        Arrivals { all: [Arrival { pc: 0, state: 0, event: 0 }; ARRIVALS], used: 0, effects: 0, loads: 0 }
+        Arrivals { all: [Arrival { state: 0, event: 0 }; ARRIVALS], used: 0, effects: 0, loads: 0 }
     }
 
     /// The thread arrives at an access whose event will have this number, after that many effects. Returns the number
     /// of the event with which the round began that it has completed.
-    pub fn arrive(&mut self, pc: usize, state: u64, event: usize, effects: u32) -> Option<usize> {
+    pub fn arrive(&mut self, state: u64, event: usize, effects: u32) -> Option<usize> {
         if self.effects != effects {
             *self = Arrivals { effects, ..Arrivals::new() };
         }
@@ -45,7 +44,7 @@ impl Arrivals {
         if state == 0 {
             return None;
         }
-        let known = self.all[..self.used].iter().find(|arrival| (arrival.pc, arrival.state) == (pc, state));
+        let known = self.all[..self.used].iter().find(|arrival| arrival.state == state);
         if let Some(first) = known.map(|arrival| arrival.event) {
             self.used = 0;
             self.loads = 0;
@@ -55,7 +54,7 @@ impl Arrivals {
             self.all.copy_within(1.., 0);
             self.used -= 1;
         }
-        self.all[self.used] = Arrival { pc, state, event };
+        self.all[self.used] = Arrival { state, event };
         self.used += 1;
         None
     }
@@ -66,7 +65,7 @@ impl Arrivals {
     }
 }
 
-/// A hash of the state of the calling thread at the access that returns to `pc`; 0 if it is not known. `stack` is the
+/// A hash of `pc` and the state of the calling thread at the access that returns there; 0 if it is not known. `stack` is the
 /// thread's stack, and `base` where the frames of the program end on it, if that is known.
 pub fn state(pc: usize, stack: (usize, usize), base: usize) -> u64 {
     let caller = caller::last();
@@ -75,7 +74,7 @@ pub fn state(pc: usize, stack: (usize, usize), base: usize) -> u64 {
         return 0;
     }
     let CallerState { rbx, rbp, r12, r13, r14, r15, .. } = caller;
-    let mut hash = [rbx, rbp, r12, r13, r14, r15, caller.sp].into_iter().fold(SEED, mix);
+    let mut hash = [pc as u64, rbx, rbp, r12, r13, r14, r15, caller.sp].into_iter().fold(SEED, mix);
     let end = if (sp..stack.1).contains(&base) { base } else { stack.1 };
     let words = (end.min(sp + STACK) - sp) / 8;
     for index in 0..words {
@@ -86,9 +85,10 @@ pub fn state(pc: usize, stack: (usize, usize), base: usize) -> u64 {
 }
 
 /// The state at an access of a loop that waits for a value, as the program says: it is the same in all rounds of the
-/// loop, and another one when the thread waits there again.
-pub fn marked_state(pc: usize, value: u64, wait: u64) -> u64 {
-    [pc as u64, value, wait].into_iter().fold(SEED, mix).max(1)
+/// loop, and another one when the thread waits there again. It does not depend on the place, because compilers may make
+/// the first access of a loop a copy of the others.
+pub fn marked_state(address: usize, value: u64, wait: u64) -> u64 {
+    [address as u64, value, wait].into_iter().fold(SEED, mix).max(1)
 }
 
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -105,21 +105,21 @@ mod tests {
     #[test]
     fn a_thread_that_comes_back_in_the_same_state_has_gone_round() {
         let mut arrivals = Arrivals::new();
-        assert_eq!(arrivals.arrive(1, 10, 5, 0), None);
-        assert_eq!(arrivals.arrive(2, 11, 6, 0), None);
-        assert_eq!(arrivals.arrive(1, 10, 7, 0), Some(5));
-        assert_eq!(arrivals.arrive(1, 10, 7, 0), None, "it begins anew");
-        assert_eq!(arrivals.arrive(1, 10, 8, 0), Some(7));
+        assert_eq!(arrivals.arrive(10, 5, 0), None);
+        assert_eq!(arrivals.arrive(11, 6, 0), None);
+        assert_eq!(arrivals.arrive(10, 7, 0), Some(5));
+        assert_eq!(arrivals.arrive(10, 7, 0), None, "it begins anew");
+        assert_eq!(arrivals.arrive(10, 8, 0), Some(7));
     }
 
     #[test]
     fn an_effect_another_state_or_an_unknown_one_is_no_round() {
         let mut arrivals = Arrivals::new();
-        assert_eq!(arrivals.arrive(1, 10, 5, 0), None);
-        assert_eq!(arrivals.arrive(1, 10, 6, 1), None);
-        assert_eq!(arrivals.arrive(1, 12, 7, 1), None);
-        assert_eq!(arrivals.arrive(1, 0, 8, 1), None);
-        assert_eq!(arrivals.arrive(1, 0, 9, 1), None);
+        assert_eq!(arrivals.arrive(10, 5, 0), None);
+        assert_eq!(arrivals.arrive(10, 6, 1), None);
+        assert_eq!(arrivals.arrive(12, 7, 1), None);
+        assert_eq!(arrivals.arrive(0, 8, 1), None);
+        assert_eq!(arrivals.arrive(0, 9, 1), None);
         assert_eq!(arrivals.loads(), 4);
     }
 
@@ -127,9 +127,9 @@ mod tests {
     fn the_oldest_arrival_is_forgotten_first() {
         let mut arrivals = Arrivals::new();
         for event in 0..=ARRIVALS {
-            assert_eq!(arrivals.arrive(event, 1, event, 0), None);
+            assert_eq!(arrivals.arrive(event as u64 + 1, event, 0), None);
         }
-        assert_eq!(arrivals.arrive(0, 1, 99, 0), None);
-        assert_eq!(arrivals.arrive(2, 1, 100, 0), Some(2));
+        assert_eq!(arrivals.arrive(1, 99, 0), None);
+        assert_eq!(arrivals.arrive(3, 100, 0), Some(2));
     }
 }

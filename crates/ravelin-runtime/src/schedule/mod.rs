@@ -91,6 +91,19 @@ pub fn begin_runs() {
     steer::doubt(doubts::BEGINS);
 }
 
+/// The program says that runs end here. Only the first time counts. The other threads go as far as they can first, as if
+/// the process ended: what they can do before this is a part of the runs.
+pub fn end_runs() {
+    if let Some(me) = mine()
+        && steer::is_on()
+        && !steer::waits_for_mark()
+        && !steer::has_ended()
+    {
+        step_after_others(me);
+        steer::end_at_mark();
+    }
+}
+
 /// This process was forked where runs begin: it goes on as if it had been under this schedule from the beginning. Returns whether there is a schedule.
 pub fn begin_again(schedule: Schedule, livelock: u64) -> bool {
     turn::sit_down_again();
@@ -219,7 +232,7 @@ fn steer_access(me: usize, access: NextAccess, orders: [AtomicOrder; 2]) {
         Arrival::GoesOn => turn::point(me, pc, PointEffect::Effect),
         Arrival::WentRound => {
             turn::wait(me, pc, WaitReason::Memory, None);
-            steer::begins_round(me, access);
+            steer::begins_round(me);
         }
         Arrival::TooOften => steer::cut(SteeredEnd::Unrolled),
     }
@@ -499,10 +512,15 @@ pub fn exits() {
     if let Some(me) = mine()
         && steer::is_on()
     {
-        steer::announce(me, steer::object(me, 0, Act::Exit, 0), 0);
-        turn::wait(me, 0, WaitReason::Others, None);
-        steer::stepped(me);
+        step_after_others(me);
     }
+}
+
+/// The last step of a run, when the other threads have ended or wait.
+fn step_after_others(me: usize) {
+    steer::announce(me, steer::object(me, 0, Act::Exit, 0), 0);
+    turn::wait(me, 0, WaitReason::Others, None);
+    steer::stepped(me);
 }
 
 /// Whether all other threads have ended.

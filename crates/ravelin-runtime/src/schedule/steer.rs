@@ -11,7 +11,8 @@
 //!
 //! The steps are given from the start of the second thread on. A program can say that runs begin later ([`mark`]). If that
 //! is known ([`begin_at_mark`]), nothing is given until then, threads take turns as after a script, and what was written
-//! down is forgotten when the program says so.
+//! down is forgotten when the program says so. In the same way it can say that runs end ([`end_at_mark`]): threads take
+//! turns as after a script, and what they do is not told.
 
 use super::{arrivals, turn};
 use crate::special::{NextAccess, NextAct};
@@ -73,8 +74,10 @@ impl SeenValue {
 static FROM_MARK: AtomicBool = AtomicBool::new(false);
 /// The program has said that runs begin.
 static MARKED: AtomicBool = AtomicBool::new(false);
-/// How often the events before that were forgotten because there was no room for more.
-static ROUNDS_BEFORE_MARK: AtomicUsize = AtomicUsize::new(0);
+/// How many events had been written when the program said that runs end; 0 if it has not.
+static ENDED_AT: AtomicUsize = AtomicUsize::new(0);
+/// How often the events before the beginning or after the end were forgotten because there was no room for more.
+static ROUNDS_OUTSIDE: AtomicUsize = AtomicUsize::new(0);
 
 /// Runs begin where the program says so, and not at the start of its second thread.
 pub fn begin_at_mark() {
@@ -94,6 +97,24 @@ pub fn waits_for_mark() -> bool {
 /// The program says that runs begin. Returns whether it does so for the first time.
 pub fn mark() -> bool {
     !MARKED.swap(true, Ordering::Relaxed)
+}
+
+/// Whether the program has said that runs end.
+pub fn has_ended() -> bool {
+    ENDED_AT.load(Ordering::Relaxed) != 0
+}
+
+/// The program has said that runs end: the last event was this step. What threads would do next is written down, and what
+/// they do from now on is not.
+pub fn end_at_mark() {
+    settle();
+    write_pending();
+    turn::with(|turns| {
+        if let Some(steering) = turns.steering() {
+            steering.wake(|_| true);
+        }
+    });
+    ENDED_AT.store(WRITTEN.load(Ordering::Relaxed), Ordering::Relaxed);
 }
 
 /// Whether the steps are given.
@@ -161,11 +182,12 @@ fn is_last(index: usize) -> bool {
     number != 0 && !waits_for_mark() && number == WRITTEN.load(Ordering::Relaxed) as u64
 }
 
-/// Forgets all events. Numbers of events that threads remember are not valid any more; a thread that goes round a loop
-/// needs another round for that to be noticed.
+/// Forgets all events, or those after the end. Numbers of events that threads remember are not valid any more; a thread
+/// that goes round a loop needs another round for that to be noticed.
 fn forget_events() {
-    WRITTEN.store(0, Ordering::Relaxed);
-    word(steering::EVENT_COUNT).store(0, Ordering::Relaxed);
+    let kept = ENDED_AT.load(Ordering::Relaxed);
+    WRITTEN.store(kept, Ordering::Relaxed);
+    word(steering::EVENT_COUNT).store(kept as u64, Ordering::Relaxed);
     TENTATIVE.lock().clear();
     for (place, status) in turn::places_if_unlocked() {
         let thread = turn::seat(place).thread.load(Ordering::Relaxed);
@@ -332,7 +354,7 @@ pub fn arrive(me: usize, access: NextAccess, orders: [RecordedOrder; 2]) -> Arri
     let state = match awaited {
         _ if act == Act::Store => 0,
         // Nothing else in the loop matters.
-        Some(value) => arrivals::marked_state(pc, value, thread.mark.wait_number()),
+        Some(value) => arrivals::marked_state(address, value, thread.mark.wait_number()),
         None => arrivals::state(pc, thread.stack, thread.base),
     };
     let operation = RunOperation { act, order: orders[0], address: address as u64, size: size as u32 };
@@ -347,7 +369,7 @@ pub fn arrive(me: usize, access: NextAccess, orders: [RecordedOrder; 2]) -> Arri
     if act == Act::Store {
         return Arrival::GoesOn;
     }
-    match thread.arrivals.arrive(pc, state, next_event(), thread.spin.effects()) {
+    match thread.arrivals.arrive(state, next_event(), thread.spin.effects()) {
         Some(first) => {
             let seen = went_round(me, first);
             if seen.iter().all(SeenValue::is_still_there) {
@@ -355,7 +377,7 @@ pub fn arrive(me: usize, access: NextAccess, orders: [RecordedOrder; 2]) -> Arri
                 return Arrival::WentRound;
             }
             // It reads something else already, for example after a compare-exchange failed by what is gone now.
-            thread.arrivals.arrive(pc, state, next_event(), thread.spin.effects());
+            thread.arrivals.arrive(state, next_event(), thread.spin.effects());
             Arrival::GoesOn
         }
         None if is_unrolled(thread.arrivals.loads()) => Arrival::TooOften,
@@ -364,11 +386,11 @@ pub fn arrive(me: usize, access: NextAccess, orders: [RecordedOrder; 2]) -> Arri
 }
 
 /// The calling thread has waited for another value, and makes the access at which its round began.
-pub fn begins_round(me: usize, access: NextAccess) {
+pub fn begins_round(me: usize) {
     if let Some(mut inside) = this_thread::enter_unwatched() {
         let thread = inside.thread();
         let state = pending(me).state;
-        thread.arrivals.arrive(access.pc, state, next_event(), thread.spin.effects());
+        thread.arrivals.arrive(state, next_event(), thread.spin.effects());
     }
 }
 
@@ -473,6 +495,13 @@ pub fn ending() {
         // `ravelin verify` may report an access of this run that the clocks did not find.
         crate::file::write_modules();
     }
+    if !has_ended() {
+        write_pending();
+    }
+}
+
+/// Writes down what each thread would do next.
+fn write_pending() {
     for (place, status) in turn::places_if_unlocked() {
         if status == ThreadStatus::Ended || place >= THREADS {
             continue;
@@ -515,7 +544,7 @@ fn write(event: RunEvent) -> usize {
     let mut index = WRITTEN.load(Ordering::Relaxed);
     if index >= steering::MOST_EVENTS && may_forget() {
         forget_events();
-        index = 0;
+        index = WRITTEN.load(Ordering::Relaxed);
     }
     if index >= steering::MOST_EVENTS {
         word(steering::END).store(SteeredEnd::Full as u64, Ordering::Relaxed);
@@ -524,13 +553,16 @@ fn write(event: RunEvent) -> usize {
     }
     overwrite(index, event);
     WRITTEN.store(index + 1, Ordering::Relaxed);
-    word(steering::EVENT_COUNT).store(index as u64 + 1, Ordering::Release);
+    if !has_ended() {
+        word(steering::EVENT_COUNT).store(index as u64 + 1, Ordering::Release);
+    }
     index
 }
 
-/// Whether the events are those before the beginning of the run, and have not been forgotten too often.
+/// Whether the events are those before the beginning of the run or after its end, and have not been forgotten too often.
 fn may_forget() -> bool {
-    waits_for_mark() && ROUNDS_BEFORE_MARK.fetch_add(1, Ordering::Relaxed) < steering::ROUNDS_BEFORE_MARK
+    let is_outside = waits_for_mark() || has_ended() && ENDED_AT.load(Ordering::Relaxed) < steering::MOST_EVENTS;
+    is_outside && ROUNDS_OUTSIDE.fetch_add(1, Ordering::Relaxed) < steering::ROUNDS_OUTSIDE
 }
 
 fn overwrite(index: usize, event: RunEvent) {

@@ -8,9 +8,9 @@ use ravelin_verify::judge::{Knowledge, StaleAccess, StaleKind, judge};
 use ravelin_verify::{Changes, Script, StaleChoice};
 use std::collections::{HashMap, HashSet};
 
-/// Values that only make a loop go round, by the place and the state of its thread.
+/// Values that only make a loop go round, by the state of its thread.
 #[derive(Clone, Debug, Default)]
-pub struct KnownRounds(HashMap<(u64, u64), Vec<u64>>);
+pub struct KnownRounds(HashMap<u64, Vec<u64>>);
 
 /// Pairs of places that were looked at.
 #[derive(Clone, Debug, Default)]
@@ -71,9 +71,9 @@ impl KnownRounds {
             if event.is(flags::ROUND)
                 && event.state != 0
                 && matches!(event.operation.act, Act::Load | Act::Update)
-                && alone.is_none_or(|before| before.pc == event.pc)
+                && alone.is_none_or(|before| before.state == event.state)
             {
-                let values = self.0.entry((event.pc, event.state)).or_default();
+                let values = self.0.entry(event.state).or_default();
                 if !values.contains(&event.read) {
                     values.push(event.read);
                 }
@@ -82,7 +82,7 @@ impl KnownRounds {
     }
 
     fn goes_round(&self, event: &RunEvent, value: u64) -> bool {
-        self.0.get(&(event.pc, event.state)).is_some_and(|values| values.contains(&value))
+        self.0.get(&event.state).is_some_and(|values| values.contains(&value))
     }
 }
 

@@ -20,6 +20,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Arc, OnceLock};
 use std::{fs, io};
 use store::{FindingsStore, StoredFindings};
 
@@ -40,6 +41,8 @@ pub struct WatchCommand {
     pub directory: Option<PathBuf>,
     /// It is not watched itself, but starts programs that are.
     pub only_starts: bool,
+    /// What is known about the file of the program. Clones share it, so that a large file is read once.
+    pub file: KnownFile,
 }
 
 /// The standard streams of a program.
@@ -99,7 +102,18 @@ pub enum NotWatched {
     NotResumable(#[from] crate::verify::NotResumable),
 }
 
+/// What is known about the file of a program, as soon as it was looked at.
+#[derive(Clone, Debug, Default)]
+pub struct KnownFile(Arc<OnceLock<ProgramFile>>);
+
+impl WatchCommand {
+    fn file(&self) -> &ProgramFile {
+        self.file.0.get_or_init(|| ProgramFile::new(&self.program))
+    }
+}
+
 /// The file of a program, looked at once for all its runs.
+#[derive(Debug)]
 pub struct ProgramFile {
     executable: Option<PathBuf>,
     built: BuildTraits,
@@ -185,7 +199,7 @@ fn command(watch: &WatchCommand, built: &BuildTraits, store: &FindingsStore) -> 
 }
 
 /// How a program was built, according to its symbols.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct BuildTraits {
     /// Ravelin's runtime is inside.
     with_runtime: bool,

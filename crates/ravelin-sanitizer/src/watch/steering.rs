@@ -4,9 +4,7 @@
 //! may overwrite anything that is mapped in them, so everything that is read is checked.
 
 use super::store::FindingsStore;
-use super::{
-    FreshReason, NotWatched, ProgramFile, RunServer, ServedRun, WatchCommand, WatchedRun, interrupted, watch_in,
-};
+use super::{FreshReason, NotWatched, RunServer, ServedRun, WatchCommand, WatchedRun, interrupted, watch_in};
 use ravelin_findings::arena;
 use ravelin_findings::events::{Act, RunEvent, flags};
 use ravelin_findings::steering::{self, SteeredEnd};
@@ -19,7 +17,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A program that makes runs whose steps are given.
 pub struct SteeredProgram {
     watch: WatchCommand,
-    file: ProgramFile,
     maker: Maker,
     /// How often a loop may be repeated that is not known to wait.
     unroll: u64,
@@ -43,12 +40,11 @@ pub struct SteeredRun {
 impl SteeredProgram {
     /// Starts the program. `watch` has no schedule.
     pub fn start(mut watch: WatchCommand, fresh: bool, unroll: u64) -> Result<SteeredProgram, NotWatched> {
-        let file = ProgramFile::new(&watch.program);
         // Room for the number of a socket.
         watch.options.push(format!("{:<40}", "schedule=steered:0"));
         let mut maker = Maker::Fresh(FreshReason::Wanted);
         if !fresh {
-            maker = match RunServer::start(&watch, &file)? {
+            maker = match RunServer::start(&watch, watch.file())? {
                 Ok(server) => match server.arena().map(SteeringArea::new) {
                     Some(Ok(area)) => Maker::Server(Box::new(server), area),
                     _ => Maker::Fresh(FreshReason::Unsupported),
@@ -56,7 +52,7 @@ impl SteeredProgram {
                 Err(reason) => Maker::Fresh(reason),
             };
         }
-        Ok(SteeredProgram { watch, file, maker, unroll })
+        Ok(SteeredProgram { watch, maker, unroll })
     }
 
     /// Why each run is a new process; `None` if they are forked.
@@ -83,7 +79,7 @@ impl SteeredProgram {
         let Some(arena) = store.arena() else { return Err(not_mapped(io::ErrorKind::Unsupported.into())) };
         let mut area = SteeringArea::new(arena).map_err(not_mapped)?;
         area.write(script, self.unroll);
-        let watched = watch_in(&self.watch, &self.file, &store)?;
+        let watched = watch_in(&self.watch, self.watch.file(), &store)?;
         if interrupted() {
             return Ok(None);
         }

@@ -28,7 +28,7 @@ pub fn standing(run: &RecordedRun) -> Option<RecordedRun> {
                 break;
             }
             mine.push((at, event));
-            if (event.pc, event.state) == (waits.pc, waits.state) {
+            if event.state == waits.state {
                 break;
             }
         }
@@ -43,7 +43,7 @@ pub fn standing(run: &RecordedRun) -> Option<RecordedRun> {
         };
         if let [(_, last), before @ ..] = &mine[..]
             && let Some((_, first)) = before.last()
-            && (first.pc, first.state) == (waits.pc, waits.state)
+            && first.state == waits.state
             && mine.iter().all(current)
         {
             read.extend(
@@ -114,5 +114,5 @@ pub fn ends_round(events: &[RunEvent], at: usize) -> bool {
     let before = events[..at].iter().rev().filter(mine);
     let first = before.take_while(|other| other.is(flags::ROUND)).last().unwrap_or(event);
     let next = events[at + 1..].iter().find(mine);
-    next.is_none_or(|next| !next.is(flags::ROUND) || (next.pc, next.state) == (first.pc, first.state))
+    next.is_none_or(|next| !next.is(flags::ROUND) || next.state == first.state)
 }

@@ -10,7 +10,7 @@ use super::{Exploration, First, Options, Reduction};
 use ravelin_findings::RecordedOrder;
 use ravelin_findings::events::{Act, RunOperation};
 
-const MAGIC: u64 = u64::from_le_bytes(*b"RAVEXPL\x01");
+const MAGIC: u64 = u64::from_le_bytes(*b"RAVEXPL\x02");
 
 /// More runs than anybody can make.
 const MOST_RUNS: u64 = 1 << 48;
@@ -104,8 +104,8 @@ fn plan(words: &mut Vec<u64>, plan: &Plan) {
     steps(words, &plan.steps);
     let flags = u64::from(plan.certain) | u64::from(plan.reading.is_some()) << 1;
     words.extend([flags, u64::from(plan.origin.0), u64::from(plan.origin.1)]);
-    if let Some(Reading { pc, state, address, value }) = plan.reading {
-        words.extend([pc, state, address, value]);
+    if let Some(Reading { state, address, value }) = plan.reading {
+        words.extend([state, address, value]);
     }
 }
 
@@ -162,7 +162,7 @@ impl Reader<'_> {
         let reading = if flags & 2 == 0 {
             None
         } else {
-            Some(Reading { pc: self.word()?, state: self.word()?, address: self.word()?, value: self.word()? })
+            Some(Reading { state: self.word()?, address: self.word()?, value: self.word()? })
         };
         Some(Plan { steps, certain: flags & 1 != 0, reading, origin, fallbacks: Vec::new() })
     }

@@ -1,7 +1,7 @@
 //! What is known about waiting loops: with which values a thread only goes round, and with which it goes on.
 //!
-//! A loop is recognised by the place and the thread's state at its first access. Everything here was seen in a run; a
-//! thread in the same state at the same place that reads the same values does the same again.
+//! A loop is recognised by the thread's state at its first access, which says where that is. Everything here was seen in a
+//! run; a thread in the same state that reads the same values does the same again.
 
 use crate::RecordedRun;
 use ravelin_findings::events::{Act, RunEvent, flags};
@@ -10,10 +10,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The most values that are remembered. What is not remembered is tried again, which costs runs and nothing else.
 const MOST_VALUES: usize = 1 << 20;
 
-/// A read at a place, in a state of its thread.
+/// A read in a state of its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reading {
-    pub pc: u64,
     pub state: u64,
     pub address: u64,
     pub value: u64,
@@ -33,8 +32,8 @@ pub struct Waiting {
     fails: FxHashSet<Reading>,
     /// Reads after which a thread went on.
     passes: FxHashSet<Reading>,
-    /// Places where rounds of several reads begin.
-    long: FxHashSet<(u64, u64)>,
+    /// States in which rounds of several reads begin.
+    long: FxHashSet<u64>,
     rounds: FxHashMap<u32, Vec<Reading>>,
 }
 
@@ -45,7 +44,7 @@ impl Waiting {
         for event in run.events.iter().filter(reads) {
             let reading = reading(event, event.read);
             if event.is(flags::ROUND) {
-                let begins = |round: &&mut Vec<Reading>| (round[0].pc, round[0].state) != (reading.pc, reading.state);
+                let begins = |round: &&mut Vec<Reading>| round[0].state != reading.state;
                 match self.rounds.get_mut(&event.thread).filter(begins) {
                     Some(round) => round.push(reading),
                     None => {
@@ -87,7 +86,7 @@ impl Waiting {
         let reading = reading(event, value);
         if self.fails.contains(&reading) {
             Fate::GoesRound
-        } else if self.passes.contains(&reading) && !self.long.contains(&(event.pc, event.state)) {
+        } else if self.passes.contains(&reading) && !self.long.contains(&event.state) {
             Fate::Passes
         } else {
             Fate::Unknown
@@ -101,7 +100,7 @@ impl Waiting {
                 // The state contains what was read before.
                 self.learn_failure(*last);
                 if self.long.len() < MOST_VALUES {
-                    self.long.insert((first.pc, first.state));
+                    self.long.insert(first.state);
                 }
             }
             [] => {}
@@ -111,5 +110,5 @@ impl Waiting {
 
 /// The read of an event, if it reads `value`.
 pub fn reading(event: &RunEvent, value: u64) -> Reading {
-    Reading { pc: event.pc, state: event.state, address: event.operation.address, value }
+    Reading { state: event.state, address: event.operation.address, value }
 }

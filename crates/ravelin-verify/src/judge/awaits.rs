@@ -42,9 +42,8 @@ impl Rounds {
     /// Whether a round with this value led directly back to the event.
     pub fn goes_round(&self, events: &[RunEvent], event: &RunEvent, value: u64) -> bool {
         let Some(rounds) = self.current.get(&event.thread) else { return false };
-        let comes_back = |next: &RunEvent| {
-            next.pc == event.pc && next.state == event.state && next.operation.address == event.operation.address
-        };
+        let comes_back =
+            |next: &RunEvent| next.state == event.state && next.operation.address == event.operation.address;
         event.state != 0
             && rounds.iter().enumerate().any(|(number, &round)| {
                 let next = rounds.get(number + 1).map_or(event, |&next| &events[next]);
