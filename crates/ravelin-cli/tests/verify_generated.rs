@@ -260,7 +260,7 @@ fn is_consistent(executable: &Path, number: &str, schedule: &str) -> Result<bool
         program: executable.into(),
         arguments: vec![number.into()],
         options: vec!["no-robustness".to_owned()],
-        streams: Streams { input: Some("/dev/null".into()), silent: true },
+        streams: Streams::none(),
         ..WatchCommand::default()
     };
     let mut program = SteeredProgram::start(watch, true, 1000).map_err(|error| error.to_string())?;

@@ -45,6 +45,11 @@ pub struct All {
 /// Everything that a program can do; `None` if there is too much. Beginnings that are the same trace continue in the same
 /// way, so only one of them is continued.
 pub fn all(simulator: &Simulator, threads: u32, limit: usize) -> Option<All> {
+    all_after(simulator, &[], threads, limit)
+}
+
+/// Everything that it can do after these steps, which are possible.
+pub fn all_after(simulator: &Simulator, beginning: &[u32], threads: u32, limit: usize) -> Option<All> {
     let mut all = All::default();
     let simulation = simulator.simulate(&script(&[]));
     if simulation.run.events.is_empty() {
@@ -52,7 +57,7 @@ pub fn all(simulator: &Simulator, threads: u32, limit: usize) -> Option<All> {
         all.failures.extend(simulation.failed);
     }
     let mut seen = HashSet::new();
-    let mut pending = vec![Vec::new()];
+    let mut pending = vec![beginning.to_vec()];
     while let Some(prefix) = pending.pop() {
         let mut is_maximal = true;
         for thread in 0..threads {
