@@ -277,7 +277,7 @@ fn hostile_programs_get_a_clear_answer() {
         ("alone-fails", "violated: exit code 5", ""),
         ("exchange-races", "violated: data race", ""),
         ("exchange-fails", "verified", ""),
-        ("endless-effects", "unknown", "too long"),
+        ("endless-effects", "unknown", "longer than 131,072 steps"),
         ("endless-looks", "unknown", "--unroll"),
         ("forks", "unknown", "another process"),
         ("forks-first", "unknown", "another process"),

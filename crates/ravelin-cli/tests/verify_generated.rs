@@ -273,7 +273,7 @@ fn is_consistent(executable: &Path, number: &str, schedule: &str) -> Result<bool
     let at = |step: usize| accesses.iter().position(|access| *access == step).ok_or("this step is no access");
     let events: Vec<_> = accesses.iter().map(|index| *steps[*index]).collect();
     let source = stale.source.map(at).transpose()?;
-    Ok(is_consistent_with(&events, at(script.choices.len() - 1)?, source))
+    Ok(is_consistent_with(&events, at(stale.step)?, source))
 }
 
 /// A run in which one access is stale is one of the behaviours that the model allows, to its end.

@@ -135,37 +135,3 @@ impl FromStr for Script {
         read().ok_or_else(|| NoScript(text.chars().take(60).collect()))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scripts_are_read_as_they_are_written() {
-        for text in [
-            "steps:",
-            "steps:0x3,1,2t",
-            "steps:0x3,1;stale:5@2",
-            "steps:0x3,1;stale:5",
-            "steps:0x3,1;stale:2=5@0;seed:7",
-        ] {
-            assert_eq!(text.parse::<Script>().map(|script| script.to_string()), Ok(text.to_owned()));
-        }
-        let last = "steps:0x3,1;stale:3=5".parse::<Script>().expect("a script");
-        assert_eq!(last.to_string(), "steps:0x3,1;stale:5");
-    }
-
-    /// A stale value comes from an earlier step, and there is a step that reads it.
-    #[test]
-    fn impossible_stale_steps_are_refused() {
-        for text in [
-            "steps:;stale:5",
-            "steps:0x3;stale:3=5",
-            "steps:0x3;stale:5@2",
-            "steps:0x3;stale:1=5@1",
-            "steps:0x3;stale:x",
-        ] {
-            assert!(text.parse::<Script>().is_err(), "{text}");
-        }
-    }
-}

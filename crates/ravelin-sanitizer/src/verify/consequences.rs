@@ -12,7 +12,7 @@
 
 use super::plan::VerifyPlan;
 use super::problem::{ProblemRun, Problems};
-use super::sequential::{SequentialRuns, StaleEffect};
+use super::sequential::{SequentialRuns, StaleEffect, comes_back};
 use super::stale::{NotTried, StaleRun};
 use super::worker::{Purpose, script_of, start_program};
 use crate::watch::{NotWatched, RunOutput, SteeredProgram, SteeredRun};
@@ -160,6 +160,12 @@ impl Comparison<'_> {
             let Some(strong) = self.run(&Script { stale: None, ..with.clone() }, program)? else { break };
             lock(&self.sequential).note(&strong);
             let effect = self.effect(&weak, &strong.output, &with, program)?;
+            let is_back = seed == 0 && comes_back(&weak.run.events, &strong.run.events, script.choices.len() - 1);
+            if is_back && effect.outcome >= StaleOutcome::NotDecided {
+                // From there on the program does the same under every schedule.
+                worst.take(StaleEffect::comes_back(), with);
+                break;
+            }
             if worst.take(effect, with) {
                 break;
             }

@@ -37,6 +37,12 @@ impl StaleEffect {
     fn new(outcome: StaleOutcome, sentence: impl Into<String>) -> StaleEffect {
         StaleEffect { outcome, sentence: sentence.into(), difference: None }
     }
+
+    /// [`comes_back`].
+    pub fn comes_back() -> StaleEffect {
+        let sentence = "the thread comes to a state in which it is without the stale value as well";
+        StaleEffect::new(StaleOutcome::Rejoins, sentence)
+    }
 }
 
 impl SequentialRuns {
@@ -118,6 +124,26 @@ impl SequentialRuns {
     }
 }
 
+/// Whether the thread that makes step `step`, which is stale in one run and not in the other, comes to an access with the same
+/// registers and the same stack in both, and nothing happened in between that others can see. A retry loop does so.
+pub fn comes_back(weak: &[RunEvent], strong: &[RunEvent], step: usize) -> bool {
+    let Some(thread) = weak.get(step).map(|event| event.thread) else { return false };
+    let arrivals = |events: &[RunEvent], from: usize| {
+        let mut arrivals = Vec::new();
+        for event in events.iter().skip(from).take_while(|event| event.thread == thread) {
+            if event.state != 0 {
+                arrivals.push((event.pc, event.state, event.operation.address));
+            }
+            if event.operation.act.is_visible() {
+                break;
+            }
+        }
+        arrivals
+    };
+    let usual = arrivals(strong, step);
+    arrivals(weak, step + 1).iter().any(|arrival| usual.contains(arrival))
+}
+
 fn hash(what: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::default();
     what.hash(&mut hasher);
@@ -163,9 +189,47 @@ fn visible(events: &[RunEvent]) -> BTreeMap<u32, Vec<(Act, u64, u64)>> {
     let mut threads: BTreeMap<u32, Vec<(Act, u64, u64)>> = BTreeMap::new();
     for event in events.iter().filter(|event| !event.is(flags::ROUND)) {
         let act = event.operation.act;
-        if !matches!(act, Act::Load | Act::Local | Act::Fence | Act::LockFails) {
+        if act.is_visible() {
             threads.entry(event.thread).or_default().push((act, event.operation.address, event.written));
         }
     }
     threads
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ravelin_findings::RecordedOrder;
+    use ravelin_findings::events::RunOperation;
+
+    fn event(thread: u32, act: Act, state: u64) -> RunEvent {
+        let operation = RunOperation { act, order: RecordedOrder::Relaxed, address: 8, size: 4 };
+        RunEvent { thread, operation, flags: 0, read: 0, written: 0, pc: state, state }
+    }
+
+    #[test]
+    fn a_thread_comes_back_if_nothing_is_seen_before() {
+        let of = |states: &[(u32, Act, u64)]| -> Vec<RunEvent> {
+            states.iter().map(|&(thread, act, state)| event(thread, act, state)).collect()
+        };
+        let usual = of(&[(1, Act::Store, 0), (0, Act::Load, 5), (0, Act::Update, 6), (0, Act::Load, 7)]);
+        let retry = of(&[(1, Act::Store, 0), (0, Act::Load, 5), (0, Act::Load, 9), (0, Act::Load, 5)]);
+        let same = of(&[(1, Act::Store, 0), (0, Act::Load, 5), (0, Act::Update, 6)]);
+        let writes = of(&[(1, Act::Store, 0), (0, Act::Load, 5), (0, Act::Store, 0), (0, Act::Load, 5)]);
+        let later = of(&[(1, Act::Store, 0), (0, Act::Load, 5), (0, Act::Load, 7)]);
+        let other = of(&[(1, Act::Store, 0), (0, Act::Load, 5), (1, Act::Load, 5)]);
+        let back = [&retry, &same, &writes, &later, &other].map(|weak| comes_back(weak, &usual, 1));
+        assert_eq!(back, [true, true, false, false, false]);
+    }
+
+    #[test]
+    fn the_first_line_that_differs_is_shown() {
+        let output = |out: &str, error: &str| RunOutput { streams: [out.into(), error.into()], is_cut: false };
+        let shown = |stale: RunOutput| difference(&stale, &output("one\ntwo\n", "")).sentence();
+        assert_eq!(shown(output("one\nthree\n", "")), "writes `three` instead of `two`");
+        assert_eq!(shown(output("one\n", "")), "does not write the line `two`");
+        assert_eq!(shown(output("one\ntwo\n", "oh\u{7}\n")), "writes one more line to standard error: `oh\u{fffd}`");
+        let long = "x".repeat(100);
+        assert_eq!(shown(output(&long, "")), format!("writes `{}…` instead of `one`", "x".repeat(60)));
+    }
 }
