@@ -18,6 +18,9 @@ pub struct Arguments {
     /// Look for data races as well
     #[arg(long)]
     races: bool,
+    /// Try what the programs do with stale values, under ten schedules that are drawn, and count it
+    #[arg(long, conflicts_with = "races")]
+    consequences: bool,
     /// Only programs with this in their name
     #[arg(long, default_value = "")]
     only: String,
@@ -45,15 +48,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     let folder = if arguments.races { "ravelin" } else { "ravelin-no-races" };
     let built = project.join("target").join(folder).join("x86_64-unknown-linux-gnu/debug");
-    let mut rows: BTreeMap<String, CrateRow> = BTreeMap::new();
-    let mut names: Vec<PathBuf> = Vec::new();
-    for entry in std::fs::read_dir(project.join("src/bin"))? {
-        names.push(entry?.path());
+    if arguments.consequences {
+        return consequences(&ravelin, &programs(&project, &arguments.only)?, &built);
     }
-    names.sort();
-    for name in names.iter().filter_map(|path| path.file_stem()?.to_str()).filter(|name| name.contains(&arguments.only))
-    {
-        let row = rows.entry(name.to_owned()).or_default();
+    let mut rows: BTreeMap<String, CrateRow> = BTreeMap::new();
+    for name in programs(&project, &arguments.only)? {
+        let row = rows.entry(name.clone()).or_default();
         for _ in 0..arguments.runs {
             once(&ravelin, &project, &built.join(name), row)?;
         }
@@ -70,17 +70,62 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
+/// The stress tests with this in their names.
+fn programs(project: &Path, only: &str) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(project.join("src/bin"))? {
+        let path = entry?.path();
+        names.extend(path.file_stem().and_then(|name| name.to_str()).map(str::to_owned));
+    }
+    names.retain(|name| name.contains(only));
+    names.sort();
+    Ok(names)
+}
+
+/// What the programs do with stale values: a table, and each finding with which a program does something else.
+fn consequences(ravelin: &Path, programs: &[String], built: &Path) -> Result<()> {
+    let (mut table, mut others) = (String::new(), String::new());
+    for name in programs {
+        let mut run = Command::new(ravelin);
+        run.args(["run", "--consequences", "--runs", "10", "--no-races", "--format", "json"]).arg(built.join(name));
+        let answer = answer(&mut run)?;
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        for finding in answer["findings"].as_array().into_iter().flatten() {
+            let outcome = finding["consequence"]["outcome"].as_str().unwrap_or("no stale value");
+            *counts.entry(outcome).or_default() += 1;
+            if outcome != "rejoins" {
+                let of_program = |frame: &&Value| frame["system"] != true && frame["function"].is_string();
+                let frame = finding["access"]["stack"].as_array().and_then(|stack| stack.iter().find(of_program));
+                let place = frame.map_or("?", |frame| frame["function"].as_str().unwrap_or("?"));
+                let sentence = finding["consequence"]["sentence"].as_str().unwrap_or_default();
+                others += &format!("- {name}: `{place}`: {sentence}\n");
+            }
+        }
+        let all: u64 = counts.values().sum();
+        let rejoin = counts.remove("rejoins").unwrap_or(0);
+        let rest: Vec<String> = counts.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
+        let rest = if rest.is_empty() { "none".to_owned() } else { rest.join(", ") };
+        table += &format!("| {name} | {all} | {rejoin} | {rest} |\n");
+    }
+    println!("| program | stale accesses | of these rejoin | others |\n| --- | ---: | ---: | --- |\n{table}\n{others}");
+    Ok(())
+}
+
+/// The answer of a command that writes JSON.
+fn answer(run: &mut Command) -> Result<Value> {
+    let output = run.output().context("ravelin run")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    // The program may have written something before.
+    let json: Option<Value> = text.find('{').and_then(|start| serde_json::from_str(&text[start..]).ok());
+    let mut json = json.with_context(|| format!("{run:?}: {}", String::from_utf8_lossy(&output.stderr)))?;
+    Ok(json["answers"][0].take())
+}
+
 /// One run: what it found is counted, and printed if it is not triaged.
 fn once(ravelin: &Path, project: &Path, program: &Path, row: &mut CrateRow) -> Result<()> {
     let mut run = Command::new(ravelin);
     run.current_dir(project).args(["run", "--format", "json", "--suppressions", "triaged.suppressions"]).arg(program);
-    let output = run.output().context("ravelin run")?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let json: Value = text
-        .find('{')
-        .and_then(|start| serde_json::from_str(&text[start..]).ok())
-        .with_context(|| format!("{}: {}", program.display(), String::from_utf8_lossy(&output.stderr)))?;
-    let answer = &json["answers"][0];
+    let answer = answer(&mut run)?;
     let processes = answer["processes"].as_array().into_iter().flatten();
     row.accesses += processes.filter_map(|process| process["accesses"].as_u64()).sum::<u64>();
     row.triaged += answer["hidden"]["suppressed"].as_u64().unwrap_or(0);

@@ -114,6 +114,36 @@ fn broken_tests_are_violated() {
     }
 }
 
+/// Every schedule and schedules that are drawn give the same answers, which are the names of the tests.
+#[test]
+fn tests_are_named_after_the_consequences_of_stale_values() {
+    let (manifest, target) = (project().join("Cargo.toml"), target());
+    let made = |words: &[&str], selected: &[&str]| {
+        let mut cargo = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+        cargo.arg("cargo").args(words).arg("--manifest-path").arg(&manifest);
+        cargo.arg("--target-dir").arg(&target).args(["--test", "consequences", "--"]).args(selected);
+        without_inherited(&mut cargo).output().expect("ravelin runs")
+    };
+    let all = made(&["verify", "--consequences", "--format", "json"], &[]);
+    let drawn = made(&["--consequences", "--runs", "60", "--format", "json", "test"], &[]);
+    for output in [all, drawn] {
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let answers = document["answers"].as_array().expect("answers");
+        assert_eq!(answers.len(), tests(include_str!("../../../examples/rust-verify/tests/consequences.rs")));
+        for answer in answers {
+            let name = answer["program"].as_str().expect("a name").trim_start_matches("consequences::");
+            let outcome = &answer["findings"][0]["consequence"]["outcome"];
+            assert!(name.replace('_', "-").starts_with(outcome.as_str().unwrap_or("?")), "{name}: {answer:#}");
+        }
+    }
+    let words = ["--consequences", "--runs", "60", "--fail-on", "crash", "test"];
+    let decided = made(&words, &["output", "rejoins"]);
+    let (code, text) = (decided.status.code(), text(&decided));
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("received 0` instead of `test output ... received 1`"), "{text}");
+}
+
 #[test]
 fn a_test_that_fails_shows_its_panic_and_words_select_tests() {
     let output = verify(&["--test", "broken", "--", "lost_increment"]);

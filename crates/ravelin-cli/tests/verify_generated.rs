@@ -318,11 +318,8 @@ fn the_cheapest_changes_cost_as_much_as_those_of_fence() {
 fn is_consistent(built: &Built, schedule: &str) -> Result<bool, String> {
     let script: Script = schedule.parse().map_err(|error| format!("{error}"))?;
     let stale = script.stale.ok_or("nothing is stale in this schedule")?;
-    let watch = WatchCommand {
-        options: vec!["no-robustness".to_owned()],
-        streams: Streams { input: Some("/dev/null".into()), silent: true },
-        ..built.watch.clone()
-    };
+    let watch =
+        WatchCommand { options: vec!["no-robustness".to_owned()], streams: Streams::none(), ..built.watch.clone() };
     let mut program = SteeredProgram::start(watch, true, 1000).map_err(|error| error.to_string())?;
     let run = program.run(&script).map_err(|error| error.to_string())?.ok_or("it was interrupted")?;
     // Choices are steps, and rounds of waiting loops are none. What only starts and joins threads orders nothing here.
@@ -333,7 +330,7 @@ fn is_consistent(built: &Built, schedule: &str) -> Result<bool, String> {
     let at = |step: usize| accesses.iter().position(|access| *access == step).ok_or("this step is no access");
     let events: Vec<_> = accesses.iter().map(|index| *steps[*index]).collect();
     let source = stale.source.map(at).transpose()?;
-    Ok(is_consistent_with(&events, at(script.choices.len() - 1)?, source))
+    Ok(is_consistent_with(&events, at(stale.step)?, source))
 }
 
 /// A run in which one access is stale is one of the behaviours that the model allows, to its end.

@@ -80,6 +80,11 @@ impl Act {
         matches!(self, Act::Join | Act::Lock | Act::LockShared | Act::Take)
     }
 
+    /// Whether others can see that it happened.
+    pub fn is_visible(self) -> bool {
+        !matches!(self, Act::Load | Act::Local | Act::Fence | Act::LockFails)
+    }
+
     /// What it does to its range.
     pub fn effect(self) -> RangeEffect {
         match self {

@@ -41,7 +41,7 @@ pub const HEAD: usize = 64;
 /// Where the choices are: the number of a thread, or'ed with [`TIMES_OUT`].
 pub const SCRIPT: usize = HEAD;
 /// How many choices there is room for.
-pub const MOST_CHOICES: usize = 1 << 14;
+pub const MOST_CHOICES: usize = MOST_EVENTS;
 /// In a choice: the thread's wait ends because its time is over.
 pub const TIMES_OUT: u64 = 1 << 32;
 /// Where the numbers of threads are that are asleep.
@@ -51,18 +51,19 @@ pub const MOST_SLEEPERS: usize = 1 << 10;
 /// Where the events are.
 pub const EVENTS: usize = SLEEPERS + MOST_SLEEPERS;
 /// How many there is room for.
-pub const MOST_EVENTS: usize = 1 << 15;
+pub const MOST_EVENTS: usize = 1 << 17;
 /// All words.
 pub const WORDS: usize = EVENTS + MOST_EVENTS * crate::events::RunEvent::WORDS;
 /// All bytes.
 pub const BYTES: usize = WORDS * 8;
+const _: () = assert!(BYTES <= crate::arena::SEGMENT, "they fit into a segment of the arena");
 
 /// In `RAVELIN_OPTIONS`: the script and the events begin where the program says so, not at the start of its second thread.
 /// Until then threads take turns as after a script.
 pub const FROM_MARK: &str = "from-mark";
 /// How many events there may be before the program says so, and after it has said that runs end: this many times
 /// [`MOST_EVENTS`].
-pub const ROUNDS_OUTSIDE: usize = 32;
+pub const ROUNDS_OUTSIDE: usize = 8;
 
 /// How a run ended that did not end like the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

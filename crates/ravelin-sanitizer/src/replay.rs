@@ -124,7 +124,7 @@ impl SteeredReplay {
             program: words.next().unwrap_or_default(),
             arguments: words.collect(),
             options: self.command.options.clone(),
-            streams: Streams { input: Some("/dev/null".into()), silent: false },
+            streams: Streams::shown(),
             ..WatchCommand::default()
         };
         verify::again(watch, &self.script, wanted)

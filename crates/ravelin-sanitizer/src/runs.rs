@@ -193,7 +193,7 @@ impl RunPlan {
             // As long for every run: the environment lies above the program's stack, which is then at the same address.
             watch_one.options.push(format!("{words:<WORDS_LENGTH$}"));
         }
-        watch_one.streams = Streams { input: input.path.clone(), silent: self.silent || number > 0 };
+        watch_one.streams = Streams { input: input.path.clone(), silent: self.silent || number > 0, captured: None };
         if self.runs > 1 {
             watch_one.keep = self.watch.keep.as_ref().map(|keep| keep.join(format!("run-{number:06}")));
         }

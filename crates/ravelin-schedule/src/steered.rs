@@ -26,6 +26,10 @@ pub struct Steering {
     gifts: Vec<Gift>,
     /// Draws threads after the script, unless it is 0.
     seed: u64,
+    /// Steps that others can see, and steps since the last one that they cannot. What is drawn depends on these two numbers:
+    /// a thread that looks once more than in another run, and then does the same, changes little of what is drawn later.
+    visible_steps: u64,
+    looks: u64,
 }
 
 /// Some of these threads can continue.
@@ -50,7 +54,7 @@ impl Steering {
         self.asleep = if choices.is_empty() { sleepers.clone() } else { Vec::new() };
         self.choices = choices;
         self.sleepers = sleepers;
-        self.steps = 0;
+        (self.steps, self.visible_steps, self.looks) = (0, 0, 0);
         self.seed = seed;
     }
 
@@ -65,9 +69,11 @@ impl Steering {
         self.steps < self.choices.len()
     }
 
-    /// A step was made.
-    pub fn stepped(&mut self) {
+    /// A step was made, which others can see or not.
+    pub fn stepped(&mut self, is_visible: bool) {
         self.steps += 1;
+        (self.visible_steps, self.looks) =
+            if is_visible { (self.visible_steps + 1, 0) } else { (self.visible_steps, self.looks + 1) };
         if self.steps == self.choices.len() {
             self.asleep.clone_from(&self.sleepers);
         }
@@ -86,7 +92,8 @@ impl Steering {
     /// After the script: the thread that continues. `ready` is not empty.
     pub fn next(&self, me: usize, ready: &[usize]) -> Result<usize, SteeredEnd> {
         let is_awake = |thread: &usize| !self.asleep.contains(thread);
-        let drawn = if self.seed == 0 { 0 } else { mixed(self.seed.wrapping_add(self.steps as u64)) };
+        let number = mixed(self.seed).wrapping_add(mixed(self.visible_steps)).wrapping_add(self.looks);
+        let drawn = if self.seed == 0 { 0 } else { mixed(number) };
         // A thread that has the turn keeps it three times of four: most of what it does next nobody sees.
         if ready.contains(&me) && is_awake(&me) && drawn % 4 != 3 {
             return Ok(me);

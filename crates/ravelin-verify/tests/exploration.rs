@@ -1,7 +1,7 @@
 //! An exploration makes one run per trace.
 
 use crate::simulated::{Simulator, deterministic};
-use crate::traces::{All, Key, all, key};
+use crate::traces::{All, Key, all, all_after, key, script};
 use ravelin_findings::steering::SteeredEnd;
 use ravelin_program::{Expr, Order, Program, ProgramBuilder, Variable};
 use ravelin_semantics::generate::{Config, Generator, InstructionKind, Random, shrink};
@@ -29,7 +29,12 @@ fn run(simulator: &Simulator, task: &Task) -> (RecordedRun, Option<u32>) {
 
 /// Explores with up to `jobs` tasks in flight, which end in a random order.
 fn explore(simulator: &Simulator, reduction: Reduction, jobs: usize, seed: u64) -> Found {
-    let mut exploration = Exploration::new(Options { reduction, ..Options::default() });
+    explore_after(&[], simulator, reduction, jobs, seed)
+}
+
+/// The same for runs that begin with these steps.
+fn explore_after(beginning: &[u32], simulator: &Simulator, reduction: Reduction, jobs: usize, seed: u64) -> Found {
+    let mut exploration = Exploration::after(script(beginning), Options { reduction, ..Options::default() });
     let mut found = Found::default();
     let mut random = Random::new(seed);
     let mut in_flight: Vec<(Task, RecordedRun, Option<u32>)> = Vec::new();
@@ -114,6 +119,62 @@ fn describe(program: &Program, jobs: usize) -> String {
         "{text}{made} of {expected} traces, {} twice, failures {:?} of {:?}\n{:?}\nmissing: {missing:?}",
         found.twice, found.failures, all.failures, found.statistics
     )
+}
+
+/// A beginning that a program can make, of up to `most` steps.
+fn beginning(simulator: &Simulator, threads: u32, most: usize, random: &mut Random) -> Vec<u32> {
+    let mut steps = Vec::new();
+    while steps.len() < most {
+        let possible: Vec<u32> = (0..threads)
+            .filter(|thread| {
+                let simulation = simulator.simulate(&script(&[&steps[..], &[*thread]].concat()));
+                simulation.run.end != Some(SteeredEnd::NotEnabled) && simulation.failed.is_none()
+            })
+            .collect();
+        match possible[..] {
+            [] => break,
+            _ => steps.push(possible[random.below(possible.len())]),
+        }
+    }
+    steps
+}
+
+/// Runs that begin in the same way: one for each trace of what comes after, with every reduction.
+#[test]
+fn runs_with_a_given_beginning_have_one_run_per_trace() {
+    let (mut runs, mut beginnings) = (0, 0);
+    for seed in seeds(400) {
+        use InstructionKind::{BlockingCas, Lock, Wait};
+        let kinds = if seed % 2 == 0 { &[][..] } else { &[BlockingCas, Lock, Wait] };
+        let program = deterministic(&generator(kinds).program(seed));
+        let simulator = Simulator::new(&program);
+        let mut random = Random::new(seed);
+        let most = 1 + random.below(6);
+        let steps = beginning(&simulator, threads(&program), most, &mut random);
+        let Some(All { traces, failures }) = all_after(&simulator, &steps, threads(&program), 3_000) else { continue };
+        if !failures.is_empty() || steps.is_empty() {
+            continue;
+        }
+        for reduction in [Reduction::Optimal, Reduction::Source, Reduction::Sleep] {
+            let found = explore_after(&steps, &simulator, reduction, 1 + seed as usize % 3, seed);
+            assert_eq!(found.traces, traces, "seed {seed}, after {steps:?}, {reduction:?}");
+            if reduction == Reduction::Optimal {
+                assert_eq!((found.twice, found.statistics.redundant), (0, 0), "seed {seed}, after {steps:?}");
+                runs += found.traces.len();
+                beginnings += 1;
+            }
+        }
+    }
+    assert!(beginnings > 0 && runs > beginnings, "{runs} runs after {beginnings} beginnings");
+}
+
+#[test]
+fn a_beginning_that_is_not_possible_is_no_exploration() {
+    let simulator = Simulator::new(&deterministic(&generator(&[]).program(1)));
+    let mut exploration = Exploration::after(script(&[0; 200]), Options::default());
+    let task = exploration.next().expect("the first run");
+    assert!(matches!(exploration.done(&task, &simulator.run(&task.script)), Outcome::Diverged { .. }));
+    assert!(exploration.next().is_none() && exploration.is_finished() && !exploration.is_complete());
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod judged_programs;
 mod judged_runs;
 mod machine;
 mod resuming;
+mod scripts;
 mod simulated;
 mod simulated_runs;
 mod traces;

@@ -44,8 +44,16 @@ pub struct All {
 /// Everything that a program can do; `None` if there is too much. Beginnings that are the same trace continue in the same
 /// way, so only one of them is continued.
 pub fn all(simulator: &Simulator, threads: u32, limit: usize) -> Option<All> {
+    all_after(simulator, &[], threads, limit)
+}
+
+/// Everything that it can do after these steps, which are possible.
+pub fn all_after(simulator: &Simulator, steps: &[u32], threads: u32, limit: usize) -> Option<All> {
     let mut all = All::default();
-    let beginning = simulator.beginning();
+    let mut beginning = simulator.beginning();
+    for &thread in steps {
+        beginning = simulator.continued(&beginning, thread).expect("a step that is possible");
+    }
     // A thread can fail before its first event.
     all.failures.extend(beginning.failed);
     let mut seen = HashSet::new();

@@ -15,7 +15,7 @@ pub use access::{
     AccessKind, AccessOrder, CallerLine, Frame, MemoryArea, PathStep, PathStepKind, WatchedAccess, WatchedLocation,
     WatchedThread,
 };
-pub use consequence::{Consequence, StaleOutcome, StaleValue};
+pub use consequence::{Consequence, OutputDifference, OutputStream, StaleOutcome, StaleValue};
 pub use problem::{Problem, ProblemGroup};
 pub use trial::FixTrial;
 pub use verification::{Failure, Verification};

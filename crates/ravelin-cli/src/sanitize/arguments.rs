@@ -59,7 +59,7 @@ pub struct Run {
     #[arg(long, value_name = "SUGGESTION", alias = "verify-fix", conflicts_with_all = ["fix_all", "html", "consequences"])]
     pub try_fix: Vec<String>,
     /// Try suggestions until no finding remains that memory orders repair, and list them
-    #[arg(long, conflicts_with = "html")]
+    #[arg(long, conflicts_with_all = ["html", "consequences"])]
     pub fix_all: bool,
     #[command(flatten)]
     pub consequences: ConsequenceOptions,
@@ -121,8 +121,8 @@ procedural macros are not. The build directory is target/ravelin (with --no-race
 the command are those of cargo. Documentation tests are not run. If the toolchain can instrument only atomics, the report
 says that data races were not looked for.
 
-With --schedule random or pct, or several --runs, the command is test, and each test is run by itself with each schedule. The
-report has an answer per test.
+With --schedule random or pct, several --runs or --consequences, the command is test, and each test is run by itself with
+each schedule. The report has an answer per test.
 
 `cargo ravelin verify` runs each test under every schedule; `cargo ravelin verify --help` describes it.
 
@@ -146,6 +146,8 @@ pub struct Cargo {
     pub report: ReportOptions,
     #[command(flatten)]
     pub schedules: Schedules,
+    #[command(flatten)]
+    pub consequences: ConsequenceOptions,
     /// A command of cargo (test, run, build or bench) and its arguments, or verify
     #[arg(required = true, value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<OsString>,
@@ -228,7 +230,7 @@ pub struct VerifyOptions {
     #[command(flatten)]
     pub consequences: ConsequenceOptions,
     /// Find the cheapest stronger orders and fences with which every schedule is right
-    #[arg(long)]
+    #[arg(long, conflicts_with = "consequences")]
     pub fix_all: bool,
     /// Print these as a change of the source
     #[arg(long, requires = "fix_all")]
@@ -254,7 +256,7 @@ pub struct VerifyOptions {
 #[derive(Debug, Args)]
 pub struct ConsequenceOptions {
     /// Try what the program does with each stale value
-    #[arg(long, conflicts_with_all = ["fix_all", "no_robustness"])]
+    #[arg(long, conflicts_with = "no_robustness")]
     pub consequences: bool,
     /// With --consequences: list also stale values with which the program does the same as without
     #[arg(long, requires = "consequences")]

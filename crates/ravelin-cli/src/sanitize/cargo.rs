@@ -1,8 +1,10 @@
 //! `ravelin cargo`, which is also `cargo ravelin`: Rust projects.
 
 use super::arguments::{Cargo, ScheduleKind};
+use super::consequences::{self, deciding, folded};
 use super::run::{exit_code, make_runs, plan_of};
 use super::verify::list_tests;
+use ravelin::Verdict;
 use ravelin::answer::SanitizerReport;
 use ravelin_output::{complain, stderr};
 use ravelin_sanitizer::report::{Wanted, gather};
@@ -27,7 +29,8 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
         (false, true) => rust::Races::No,
         (false, false) => rust::Races::IfPossible,
     };
-    if arguments.schedules.schedule != ScheduleKind::Os || arguments.schedules.runs > 1 {
+    let is_scheduled = arguments.schedules.schedule != ScheduleKind::Os || arguments.schedules.runs > 1;
+    if is_scheduled || arguments.consequences.consequences {
         return scheduled_tests(arguments, races, &wanted);
     }
     let cargo = rust::Cargo::new(&arguments.command, races)?;
@@ -87,6 +90,18 @@ fn scheduled_tests(arguments: &Cargo, races: rust::Races, wanted: &Wanted) -> an
         watch.keep = arguments.watching.findings.clone();
         let plan = plan_of(&arguments.schedules, watch);
         let plan = RunPlan { silent: true, ..plan };
+        if arguments.consequences.consequences {
+            let drawn = consequences::draw(&arguments.schedules, plan, wanted)?;
+            let how = &arguments.consequences;
+            let ended = drawn.exit_code(how, arguments.watching.exit_code);
+            let is_found = deciding(&drawn.answer, how) == Verdict::Violated;
+            let is_worse = ended != ExitCode::SUCCESS && (code.is_none() || is_found);
+            code = if is_worse { Some(ended) } else { code };
+            sources.extend(drawn.sources);
+            let answer = folded(drawn.answer, &arguments.report, how);
+            answers.push(SanitizerReport { program: test.path(), again: None, ..answer });
+            continue;
+        }
         let RunReport { report, ran } = make_runs(&plan, wanted, arguments.watching.halt_on_first)?;
         let ended = exit_code(&report, &ran, arguments.watching.exit_code);
         let is_worse = ended != ExitCode::SUCCESS && (code.is_none() || !report.is_clean());

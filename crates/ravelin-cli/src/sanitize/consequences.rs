@@ -1,6 +1,7 @@
-//! `--consequences`: what stale values lead to, which findings matter, and `ravelin run --consequences`.
+//! `--consequences`: what stale values lead to, which findings matter, and `--consequences` of `ravelin run` and `cargo
+//! ravelin test`.
 
-use super::arguments::{ConsequenceOptions, FailOn, ReportFormat, ReportOptions, Run, ScheduleKind};
+use super::arguments::{ConsequenceOptions, FailOn, ReportFormat, ReportOptions, Run, ScheduleKind, Schedules};
 use super::bar;
 use crate::exit::Exit;
 use ravelin::Verdict;
@@ -16,18 +17,47 @@ use std::time::Instant;
 /// How many loads in a row a thread may make in a loop that is not known to wait.
 const UNROLL: u64 = 10_000;
 
+/// What `ravelin run` and `cargo ravelin test` found in a program.
+pub struct DrawnAnswer {
+    pub answer: SanitizerReport,
+    pub sources: Vec<(String, String)>,
+    /// The first exit code that is not 0.
+    own_code: Option<u8>,
+}
+
+impl DrawnAnswer {
+    /// The exit code, if something was found the given one.
+    pub fn exit_code(&self, how: &ConsequenceOptions, found: u8) -> ExitCode {
+        match (deciding(&self.answer, how).into(), self.own_code) {
+            (Exit::Violated, _) => ExitCode::from(found),
+            (_, Some(own)) => ExitCode::from(own),
+            (answer, None) => answer.into(),
+        }
+    }
+}
+
 /// Makes the runs of `ravelin run` with schedules that are drawn, and tries what stale values lead to.
 pub fn run(arguments: &Run, plan: RunPlan, wanted: &Wanted) -> anyhow::Result<ExitCode> {
-    if arguments.schedules.schedule == ScheduleKind::Pct {
+    let drawn = draw(&arguments.schedules, plan, wanted)?;
+    let how = &arguments.consequences;
+    let code = drawn.exit_code(how, arguments.watching.exit_code);
+    arguments.report.print("run", vec![folded(drawn.answer, &arguments.report, how)], &drawn.sources, stderr())?;
+    Ok(code)
+}
+
+/// Makes the runs of a program.
+pub fn draw(schedules: &Schedules, plan: RunPlan, wanted: &Wanted) -> anyhow::Result<DrawnAnswer> {
+    if schedules.schedule == ScheduleKind::Pct {
         anyhow::bail!("--consequences draws schedules by a random walk; leave out --schedule");
     }
     let command = plan.command_line();
     let verify = VerifyPlan {
-        jobs: arguments.schedules.jobs.map_or_else(ravelin::usual_workers, |jobs| jobs as usize),
+        jobs: schedules.jobs.map_or_else(ravelin::usual_workers, |jobs| jobs as usize),
         unroll: UNROLL,
         robustness: true,
         keep_going: true,
         fresh_processes: plan.fresh_processes,
+        silent: plan.silent,
         consequences: true,
         drawn: Some(DrawnRuns { seed: plan.seed.max(1), runs: plan.runs }),
         watch: plan.watch,
@@ -42,17 +72,9 @@ pub fn run(arguments: &Run, plan: RunPlan, wanted: &Wanted) -> anyhow::Result<Ex
     };
     let made = verify.verify(wanted, Listeners { progress: line.is_some().then_some(&show), rest: None })?;
     drop(line);
-    let own = made.report.runs.iter().map(|run| run.exit_code).find(|code| *code != 0);
+    let own_code = made.report.runs.iter().map(|run| run.exit_code).find(|code| *code != 0);
     let (sources, answer) = (made.report.sources(), made.report.answer(Some(command)));
-    let answer = SanitizerReport { again: None, ..answer };
-    let how = &arguments.consequences;
-    let verdict = deciding(&answer, how);
-    arguments.report.print("run", vec![folded(answer, &arguments.report, how)], &sources, stderr())?;
-    Ok(match (verdict.into(), own) {
-        (Exit::Violated, _) => ExitCode::from(arguments.watching.exit_code),
-        (_, Some(own)) => ExitCode::from(own),
-        (answer, None) => answer.into(),
-    })
+    Ok(DrawnAnswer { answer: SanitizerReport { again: None, ..answer }, sources, own_code })
 }
 
 /// The verdict that decides the exit code: findings that do not matter by `--fail-on` are left out.

@@ -271,7 +271,7 @@ pub fn stepped_by_access(me: usize, repeats: bool) {
     let in_script = turn::with(|turns| {
         let steering = turns.steering()?;
         let in_script = steering.is_in_script();
-        steering.stepped();
+        steering.stepped(event.operation.act.is_visible());
         Some(in_script)
     });
     let may_be_round = matches!(event.operation.act, Act::Load | Act::Local) || repeats;

@@ -6,7 +6,6 @@
 use crate::watch::{NotWatched, SteeredProgram, SteeredRun, Streams, WatchCommand};
 use ravelin_findings::steering::{FROM_MARK, SteeredEnd, doubts};
 use ravelin_verify::Script;
-use std::path::PathBuf;
 
 /// Whether a run that began at the start of the second thread should begin later, or was too long to tell.
 pub fn may_be_marked(run: &SteeredRun) -> bool {
@@ -28,7 +27,7 @@ pub fn from_mark(watch: &WatchCommand) -> WatchCommand {
 /// The program with runs that begin where they did when it was verified.
 pub fn find(watch: &WatchCommand) -> Result<WatchCommand, NotWatched> {
     let run = |watch: &WatchCommand| {
-        let streams = Streams { input: Some(PathBuf::from("/dev/null")), silent: true };
+        let streams = Streams::none();
         SteeredProgram::start(WatchCommand { streams, ..watch.clone() }, true, 0)?.run(&Script::default())
     };
     if !run(watch)?.as_ref().is_some_and(may_be_marked) {

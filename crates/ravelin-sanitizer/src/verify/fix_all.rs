@@ -244,7 +244,7 @@ impl Fixer<'_> {
             Sighting::Stale(run) => Ok(run.is_left_by(&self.offers.changes(taken))),
             Sighting::Race(script, race) => {
                 let mut watch = self.watch.clone();
-                watch.streams = Streams { input: Some(PathBuf::from("/dev/null")), silent: true };
+                watch.streams = Streams::none();
                 watch.options.push("no-robustness".to_owned());
                 watch.options.extend(self.offers.words(taken));
                 let run = SteeredProgram::start(watch, true, self.plan.unroll)?.run(script)?;

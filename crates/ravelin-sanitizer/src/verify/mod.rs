@@ -17,6 +17,7 @@ mod plan;
 mod problem;
 mod saved;
 mod seen;
+mod sequential;
 mod stale;
 mod worker;
 
@@ -37,6 +38,7 @@ pub fn again(watch: WatchCommand, script: &Script, wanted: &Wanted) -> Result<Re
     if script.stale.is_some() {
         // After a stale access nothing is said about others.
         watch.options.push("no-robustness".to_owned());
+        watch.options.push(format!("no-progress={}", worker::NO_PROGRESS));
     }
     let plan = VerifyPlan { watch: watch.clone(), ..VerifyPlan::default() };
     let mut problems = Problems::default();

@@ -171,7 +171,12 @@ impl VerifyPlan {
             return Err(error);
         }
         if self.consequences {
-            self.find_consequences(&mut state.problems, start)?;
+            let is_complete = self.drawn.is_none()
+                && self.resume.is_none()
+                && state.exploration.is_finished()
+                && state.exploration.is_complete();
+            let sequential = std::mem::take(&mut state.sequential);
+            self.find_consequences(&mut state.problems, sequential, is_complete, start)?;
         }
         let statistics = state.exploration.statistics();
         let mut limits = state.limits.clone();
@@ -222,7 +227,7 @@ impl VerifyPlan {
     pub fn show(&self, schedule: &str) -> Result<(), NotWatched> {
         let Ok(script) = schedule.parse() else { return Ok(()) };
         let mut watch = beginning::find(&self.watch)?;
-        watch.streams = Streams { input: Some(PathBuf::from("/dev/null")), silent: false };
+        watch.streams = Streams::shown();
         SteeredProgram::start(watch, true, self.unroll)?.run(&script)?;
         Ok(())
     }
@@ -235,7 +240,7 @@ impl VerifyPlan {
     /// One run whose output is shown; errors in the command are found here. `None` if it did not end in time.
     fn first_run(&self, start: Instant) -> Result<Option<SteeredRun>, NotWatched> {
         let mut watch = self.watch.clone();
-        watch.streams = Streams { input: Some(PathBuf::from("/dev/null")), silent: self.silent };
+        watch.streams = Streams { silent: self.silent, ..Streams::none() };
         if self.fixing.notes_accesses {
             // With the list of accesses comes that of files.
             watch.options.push("sites".to_owned());
@@ -296,14 +301,9 @@ impl VerifyPlan {
     }
 
     fn explore(&self, shared: &Shared) {
-        let processors = crate::runs::processors();
-        let several = self.jobs > 1;
-        let work = |job: usize| {
-            let processor = several.then(|| processors.get(job % processors.len().max(1)).copied()).flatten();
-            match Worker::new(self, processor) {
-                Ok(mut worker) => worker.work(shared),
-                Err(error) => shared.fail(error),
-            }
+        let work = |job: usize| match Worker::new(self, self.processor_of(job)) {
+            Ok(mut worker) => worker.work(shared),
+            Err(error) => shared.fail(error),
         };
         let work = &work;
         std::thread::scope(|scope| {
@@ -315,6 +315,12 @@ impl VerifyPlan {
             }
             work(0);
         });
+    }
+
+    /// The processor for one of several jobs.
+    pub(super) fn processor_of(&self, job: usize) -> Option<usize> {
+        let processors = crate::runs::processors();
+        processors.get(job % processors.len().max(1)).copied().filter(|_| self.jobs > 1)
     }
 
     /// The report about the runs with problems.

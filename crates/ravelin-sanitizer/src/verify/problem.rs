@@ -28,7 +28,7 @@ pub struct Problems {
 }
 
 /// What makes two runs show the same problem.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ProblemKey {
     Pair(u64, u64, u64),
     Stuck(Vec<u64>),

@@ -29,7 +29,8 @@ pub enum NotResumable {
 /// What is left.
 pub fn save(plan: &VerifyPlan, state: &VerifyState) -> Vec<u64> {
     let cut = |words: &str| state.cuts.iter().any(|cut| cut.contains(words));
-    let flags = [(cut("too long"), TOO_LONG), (cut("--unroll"), UNROLLED), (!state.notes.is_empty(), NOT_CONTROLLED)];
+    let flags =
+        [(cut("a run was longer"), TOO_LONG), (cut("--unroll"), UNROLLED), (!state.notes.is_empty(), NOT_CONTROLLED)];
     let flags = flags.into_iter().filter(|(is_set, _)| *is_set).fold(0, |all, (_, flag)| all | flag);
     let mut words = vec![MAGIC, subject(plan), state.doubts, flags, state.threads, 0];
     words.extend(state.exploration.save());

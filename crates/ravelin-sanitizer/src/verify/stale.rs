@@ -3,6 +3,7 @@
 use super::worker::script_of;
 use crate::watch::WatchedRun;
 use ravelin_findings::events::{Act, RunEvent, flags};
+use ravelin_findings::steering::MOST_CHOICES;
 use ravelin_findings::{AccessKind, AccessRecord, FindingRecord, MemoryKind, Problem, Spinning};
 use ravelin_verify::judge::{Knowledge, StaleAccess, StaleKind, judge};
 use ravelin_verify::{Changes, Script, StaleChoice};
@@ -26,6 +27,21 @@ pub struct StaleRun {
     rounds: KnownRounds,
 }
 
+/// Why nothing is known about what a stale access leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotTried {
+    #[error("not tried: it is an access of 16 bytes, of which only 8 are known")]
+    Wide,
+    #[error("not tried: the older value is not known")]
+    UnknownValue,
+    #[error("not tried: there are more than {MOST_CHOICES} steps before it")]
+    TooLong,
+    #[error("not tried: a thread did something else when the steps before it were made again")]
+    Differs,
+    #[error("not tried: the time was over")]
+    NoTime,
+}
+
 impl StaleRun {
     pub fn new(events: &[RunEvent], stale: StaleAccess, rounds: &KnownRounds) -> StaleRun {
         StaleRun { events: events[..=stale.event].to_vec(), stale, rounds: rounds.clone() }
@@ -36,23 +52,32 @@ impl StaleRun {
         places(&self.events, &self.stale)
     }
 
-    /// Scripts in which the access is stale, for each value that it may read, newest first. None if it did not happen because its
-    /// thread waited, or if the value is not known.
-    pub fn scripts(&self) -> Vec<Script> {
-        let event = &self.events[self.stale.event];
-        if event.is(flags::PENDING) || event.operation.size > 8 {
-            return Vec::new();
+    /// Scripts in which the access is stale, for each value that it may read, newest first. If it did not happen because its
+    /// thread waited, the thread reads the value when it comes to the loop.
+    pub fn scripts(&self) -> Result<Vec<Script>, NotTried> {
+        if self.events[self.stale.event].operation.size > 8 {
+            return Err(NotTried::Wide);
         }
-        let script = script_of(&self.events[..=self.stale.event]);
-        // Rounds of waiting loops are no choices.
-        let number = |index: usize| self.events[..index].iter().filter(|event| !event.is(flags::ROUND)).count();
         let all = all(&self.events, &self.rounds, &Changes::default()).0;
-        let here = all.into_iter().filter(|other| other.event == self.stale.event);
-        let choice = |stale: StaleAccess| {
+        let here: Vec<StaleAccess> = all.into_iter().filter(|other| other.event == self.stale.event).collect();
+        let steps = past(&self.events, self.stale.event);
+        if steps.len() > MOST_CHOICES {
+            return Err(NotTried::TooLong);
+        }
+        let number = |index: usize| steps.binary_search(&index).ok();
+        let choices: Vec<RunEvent> = steps.iter().map(|&index| self.events[index]).collect();
+        let script = script_of(&choices);
+        let step = script.choices.len() - 1;
+        let choice = |stale: &StaleAccess| {
             let value = stale.value.or(Some(0).filter(|_| stale.kind == StaleKind::Write))?;
-            Some(StaleChoice { value, source: stale.source.map(number) })
+            let source = stale.source.map(number);
+            // The source is among these steps, because something newer is before the access.
+            debug_assert!(source != Some(None));
+            Some(StaleChoice { step, value, source: source.flatten() })
         };
-        here.filter_map(choice).map(|stale| Script { stale: Some(stale), ..script.clone() }).collect()
+        let choices = here.iter().filter_map(choice);
+        let scripts: Vec<Script> = choices.map(|stale| Script { stale: Some(stale), ..script.clone() }).collect();
+        if scripts.is_empty() { Err(NotTried::UnknownValue) } else { Ok(scripts) }
     }
 
     /// Whether the access is still stale, and misses a write of the same place, in the program with changes.
@@ -149,11 +174,34 @@ fn all(events: &[RunEvent], rounds: &KnownRounds, changes: &Changes) -> (Vec<Sta
     (judgement.stale.into_iter().map(|stale| changed.original(stale)).collect(), judgement.mixed_sizes)
 }
 
-/// The events up to the stale access. It may be one that did not happen because its thread waited.
+/// The events up to the stale access. It may be one that did not happen because its thread waited: then the process has
+/// not ended yet.
 pub fn until(events: &[RunEvent], stale: &StaleAccess) -> Vec<RunEvent> {
-    let made =
-        |(index, event): (usize, &RunEvent)| (index == stale.event || !event.is(flags::PENDING)).then_some(*event);
+    let is_made = |event: &RunEvent| !event.is(flags::PENDING) && event.operation.act != Act::Exit;
+    let made = |(index, event): (usize, &RunEvent)| (index == stale.event || is_made(event)).then_some(*event);
     events[..=stale.event].iter().enumerate().filter_map(made).collect()
+}
+
+/// The steps that come before an access because of their thread, or of conflicts other than its own, and the access. Others
+/// can come after it: so these are all that a run needs to come to the access. In a long run all steps before it are kept.
+fn past(events: &[RunEvent], access: usize) -> Vec<usize> {
+    const LONGEST: usize = 8192;
+    let is_step = |event: &RunEvent| !event.is(flags::ROUND | flags::PENDING) && event.operation.act != Act::Exit;
+    let mut needed = vec![access];
+    for index in (0..access).rev().filter(|&index| is_step(&events[index])) {
+        let event = &events[index];
+        let comes_before = |&later: &usize| {
+            let next = &events[later];
+            next.thread == event.thread
+                || event.operation.enables(&next.operation, next.thread)
+                || later != access && event.operation.conflicts(&next.operation)
+        };
+        if access > LONGEST || needed.iter().any(comes_before) {
+            needed.push(index);
+        }
+    }
+    needed.reverse();
+    needed
 }
 
 /// Leaves in `watched` what the runtime says about a stale access; adds what is known here if it says nothing. Returns
@@ -209,5 +257,64 @@ fn access(event: &RunEvent) -> AccessRecord {
         order: event.operation.order,
         size: u64::from(event.operation.size),
         stack: vec![event.pc],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ravelin_findings::RecordedOrder;
+    use ravelin_findings::events::RunOperation;
+
+    fn event(thread: u32, act: Act, address: u64, value: u64) -> RunEvent {
+        let operation = RunOperation { act, order: RecordedOrder::Relaxed, address, size: 4 };
+        let (read, written) = if act == Act::Load { (value, 0) } else { (0, value) };
+        let flags = if act == Act::Store { flags::OVERWRITES } else { 0 };
+        RunEvent { thread, operation, flags, read, written, pc: 100 * u64::from(thread) + address, state: 0 }
+    }
+
+    /// Thread 1 writes data and a flag, which thread 0 reads. Thread 2 and what thread 1 does later have nothing to do with it.
+    fn message_passing() -> Vec<RunEvent> {
+        vec![
+            event(2, Act::Store, 32, 5),
+            event(1, Act::Store, 64, 1),
+            event(1, Act::Store, 16, 1),
+            event(1, Act::Store, 24, 9),
+            event(0, Act::Load, 16, 1),
+            event(2, Act::Store, 64, 2),
+            event(0, Act::Load, 64, 2),
+        ]
+    }
+
+    fn stale_run(events: &[RunEvent]) -> StaleRun {
+        let found = all(events, &KnownRounds::default(), &Changes::default()).0;
+        StaleRun::new(events, *found.first().expect("a stale access"), &KnownRounds::default())
+    }
+
+    fn texts(run: &StaleRun) -> Vec<String> {
+        run.scripts().expect("scripts").iter().map(Script::to_string).collect()
+    }
+
+    #[test]
+    fn a_script_has_only_what_comes_before_the_access() {
+        assert_eq!(texts(&stale_run(&message_passing())), ["steps:1x2,0x2;stale:0"]);
+    }
+
+    #[test]
+    fn an_access_at_which_a_thread_waits_is_its_next_step() {
+        let mut events = message_passing();
+        events.truncate(5);
+        let round = RunEvent { flags: flags::ROUND, ..event(0, Act::Load, 64, 1) };
+        let waits = RunEvent { flags: flags::PENDING, ..event(0, Act::Load, 64, 1) };
+        let other = RunEvent { flags: flags::PENDING, ..event(2, Act::Load, 40, 0) };
+        events.extend([round, event(1, Act::Exit, 0, 0), other, waits]);
+        assert_eq!(texts(&stale_run(&events)), ["steps:1x2,0x2;stale:0"]);
+    }
+
+    #[test]
+    fn half_of_a_value_is_not_tried() {
+        let mut events = message_passing();
+        events.iter_mut().filter(|event| event.operation.address == 64).for_each(|event| event.operation.size = 16);
+        assert_eq!(stale_run(&events).scripts(), Err(NotTried::Wide));
     }
 }

@@ -5,16 +5,16 @@ use super::plan::{DrawnRuns, Listeners, Progress, VerifyPlan};
 use super::problem::{ProblemRun, Problems, problems_of, unwatched};
 use super::saved;
 use super::seen::SeenAccesses;
+use super::sequential::SequentialRuns;
 use super::stale::{self, KnownRounds, StalePlaces, StaleRun};
-use crate::watch::{FreshReason, NotWatched, SteeredProgram, SteeredRun, Streams};
+use crate::watch::{FreshReason, NotWatched, OutputPipes, SteeredProgram, SteeredRun, Streams};
 use ravelin_findings::events::{RunEvent, flags};
 use ravelin_findings::notes;
-use ravelin_findings::steering::{SteeredEnd, doubts};
+use ravelin_findings::steering::{MOST_EVENTS, SteeredEnd, doubts};
 use ravelin_verify::exploration::{Outcome, Task, shorten};
 use ravelin_verify::{Exploration, Script};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// What the workers share.
@@ -47,6 +47,8 @@ pub struct VerifyState {
     rounds: KnownRounds,
     places: StalePlaces,
     pub seen: SeenAccesses,
+    /// What the runs did, if that is needed to say what stale values lead to.
+    pub sequential: SequentialRuns,
     last_shown: Option<Instant>,
     last_saved: Instant,
 }
@@ -58,7 +60,8 @@ struct Claim {
 }
 
 /// Why runs were cut off.
-pub const TOO_LONG: &str = "a run was too long";
+pub const TOO_LONG: &str = "a run was longer than 131,072 steps, and what comes after them was not looked at";
+const _: () = assert!(MOST_EVENTS == 131_072);
 pub const UNROLLED: &str = "a loop that is not known to wait was repeated too often (--unroll)";
 
 impl VerifyState {
@@ -77,6 +80,7 @@ impl VerifyState {
             rounds: KnownRounds::default(),
             places: plan.fixing.left_stale.clone(),
             seen: SeenAccesses::default(),
+            sequential: SequentialRuns::default(),
             last_shown: None,
             last_saved: Instant::now(),
         }
@@ -200,7 +204,7 @@ pub struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     pub fn new(plan: &'a VerifyPlan, processor: Option<usize>) -> Result<Worker<'a>, NotWatched> {
-        let program = start(plan, processor, false)?;
+        let program = start_program(plan, processor, Purpose::Schedules)?;
         Ok(Worker { plan, program, processor })
     }
 
@@ -223,7 +227,10 @@ impl<'a> Worker<'a> {
     }
 
     fn take(&mut self, shared: &Shared, task: Option<&Task>, run: SteeredRun) {
-        let SteeredRun { watched, run, doubts } = run;
+        if self.plan.consequences {
+            shared.lock().sequential.note(&run);
+        }
+        let SteeredRun { watched, run, doubts, .. } = run;
         let ended = run.end.is_none();
         let keys = problems_of(&watched, ended);
         let mut state = shared.lock();
@@ -278,7 +285,7 @@ impl<'a> Worker<'a> {
     /// Makes the run again with as few preemptions as possible, and keeps the one or the other.
     fn keep(&mut self, shared: &Shared, events: &[RunEvent], problem: ProblemRun) {
         let wanted = problems_of(&problem.watched, true);
-        let short = shorten(events);
+        let short = readable(events);
         let mut kept = problem;
         if short != kept.script
             && let Ok(Some(again)) = self.program.run(&short)
@@ -327,8 +334,8 @@ impl<'a> Worker<'a> {
         events: &[RunEvent],
         found: &ravelin_verify::judge::StaleAccess,
     ) -> Result<Option<ProblemRun>, NotWatched> {
-        let script = shorten(&stale::until(events, found));
-        let mut program = start(self.plan, self.processor, true)?;
+        let script = readable(&stale::until(events, found));
+        let mut program = start_program(self.plan, self.processor, Purpose::Robustness)?;
         let Some(again) = program.run(&script)? else { return Ok(None) };
         let mut watched = again.watched;
         if !stale::tell(&mut watched, events, found) {
@@ -338,15 +345,48 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Starts the program, with the runtime looking for robustness violations or not.
-fn start(plan: &VerifyPlan, processor: Option<usize>, robustness: bool) -> Result<SteeredProgram, NotWatched> {
+/// What runs are made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To see all schedules.
+    Schedules,
+    /// To show a robustness violation, for which the runtime looks.
+    Robustness,
+    /// To see what a stale value leads to. It may let a thread go round a loop for ever in which there is no step.
+    Consequences,
+}
+
+/// Seconds after which a run with a stale value is ended if it makes no progress.
+pub const NO_PROGRESS: u64 = 2;
+
+/// Starts the program.
+pub fn start_program(
+    plan: &VerifyPlan,
+    processor: Option<usize>,
+    purpose: Purpose,
+) -> Result<SteeredProgram, NotWatched> {
     let mut watch = plan.watch.clone();
-    watch.streams = Streams { input: Some(PathBuf::from("/dev/null")), silent: true };
+    watch.streams = Streams::none();
+    let robustness = purpose == Purpose::Robustness;
     if !robustness {
         watch.options.push("no-robustness".to_owned());
     }
     watch.options.extend(processor.map(|processor| format!("processor={processor}")));
+    if plan.consequences && !robustness {
+        let pipes = OutputPipes::new().map_err(|error| NotWatched::NotStarted((&watch.program).into(), error))?;
+        watch.streams.captured = Some(Arc::new(pipes));
+        let word = format!("no-progress={NO_PROGRESS}");
+        // Blanks in its place, so that the stack of the program is at the same address.
+        let blanks = " ".repeat(word.len());
+        watch.options.push(if purpose == Purpose::Consequences { word } else { blanks });
+    }
     SteeredProgram::start(watch, plan.fresh_processes || robustness, plan.unroll)
+}
+
+/// The same run with few changes of threads, if finding that does not take too long.
+fn readable(events: &[RunEvent]) -> Script {
+    const LONGEST: usize = 4096;
+    if events.len() > LONGEST { script_of(events) } else { shorten(events) }
 }
 
 /// The choices that lead to these events.

@@ -3,11 +3,13 @@
 //! The program gets Ravelin's standard streams and every signal that was meant for it. Its addresses are not
 //! randomised, so that runs can be compared. The findings of its processes are read after its end, however it ended.
 
+mod output;
 mod server;
 mod signals;
 mod steering;
 mod store;
 
+pub use output::{OutputPipes, RunOutput};
 pub use server::{FreshReason, RunServer, ServedRun};
 pub use signals::{interrupted, kill_runs};
 pub use steering::{SteeredProgram, SteeredRun};
@@ -52,6 +54,20 @@ pub struct Streams {
     pub input: Option<PathBuf>,
     /// The program's output is discarded.
     pub silent: bool,
+    /// Or it is read.
+    pub captured: Option<Arc<OutputPipes>>,
+}
+
+impl Streams {
+    /// No input, and the output is discarded.
+    pub fn none() -> Streams {
+        Streams { input: Some(PathBuf::from("/dev/null")), silent: true, captured: None }
+    }
+
+    /// No input, and the output is shown.
+    pub fn shown() -> Streams {
+        Streams { silent: false, ..Streams::none() }
+    }
 }
 
 /// A program that was run.
@@ -190,7 +206,11 @@ fn command(watch: &WatchCommand, built: &BuildTraits, store: &FindingsStore) -> 
         let file = fs::File::open(input).map_err(|error| NotWatched::NotStarted(input.clone(), error))?;
         command.stdin(file);
     }
-    if watch.streams.silent {
+    if let Some(pipes) = &watch.streams.captured {
+        let not_started = |error| NotWatched::NotStarted(PathBuf::from(&watch.program), error);
+        let [out, error] = pipes.ends().map_err(not_started)?;
+        command.stdout(out).stderr(error);
+    } else if watch.streams.silent {
         command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     }
     // SAFETY: between fork and exec only a system call is made, which neither allocates nor takes a lock.

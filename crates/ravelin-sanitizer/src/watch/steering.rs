@@ -4,7 +4,9 @@
 //! may overwrite anything that is mapped in them, so everything that is read is checked.
 
 use super::store::FindingsStore;
-use super::{FreshReason, NotWatched, RunServer, ServedRun, WatchCommand, WatchedRun, interrupted, watch_in};
+use super::{
+    FreshReason, NotWatched, RunOutput, RunServer, ServedRun, WatchCommand, WatchedRun, interrupted, watch_in,
+};
 use ravelin_findings::arena;
 use ravelin_findings::events::{Act, RunEvent, flags};
 use ravelin_findings::steering::{self, SteeredEnd};
@@ -35,6 +37,8 @@ pub struct SteeredRun {
     pub run: RecordedRun,
     /// An or of [`steering::doubts`].
     pub doubts: u64,
+    /// What it wrote, if that is [captured](super::Streams::captured).
+    pub output: RunOutput,
 }
 
 impl SteeredProgram {
@@ -51,6 +55,12 @@ impl SteeredProgram {
                 },
                 Err(reason) => Maker::Fresh(reason),
             };
+        }
+        if let Some(pipes) = &watch.streams.captured {
+            match maker {
+                Maker::Server(..) => pipes.keep_beginning(),
+                Maker::Fresh(_) => pipes.forget_beginning(),
+            }
         }
         Ok(SteeredProgram { watch, maker, unroll })
     }
@@ -70,9 +80,13 @@ impl SteeredProgram {
             match server.run("schedule=steered:0 livelock=0")? {
                 // A signal that asked to end may have reached the run.
                 _ if interrupted() => return Ok(None),
-                ServedRun::Made(watched, _) => return Ok(Some(area.read(*watched))),
+                ServedRun::Made(watched, _) => {
+                    let run = area.read(*watched);
+                    return Ok(Some(self.with_output(run)));
+                }
                 ServedRun::NotMade(reason) => self.maker = Maker::Fresh(reason),
             }
+            self.watch.streams.captured.iter().for_each(|pipes| pipes.forget_beginning());
         }
         let store = FindingsStore::new(None)?;
         let not_mapped = |error| NotWatched::NotKept("memory".into(), error);
@@ -83,7 +97,12 @@ impl SteeredProgram {
         if interrupted() {
             return Ok(None);
         }
-        Ok(Some(area.read(watched)))
+        Ok(Some(self.with_output(area.read(watched))))
+    }
+
+    fn with_output(&self, run: SteeredRun) -> SteeredRun {
+        let output = self.watch.streams.captured.as_ref().map(|pipes| pipes.take()).unwrap_or_default();
+        SteeredRun { output, ..run }
     }
 }
 
@@ -137,7 +156,7 @@ impl SteeringArea {
         self.set(steering::ASLEEP, sleepers.len() as u64);
         self.set(steering::UNROLL, unroll);
         self.set(steering::SEED, script.seed);
-        self.set(steering::STALE, script.stale.map_or(0, |_| choices.len() as u64));
+        self.set(steering::STALE, script.stale.map_or(0, |stale| stale.step as u64 + 1));
         let source = script.stale.and_then(|stale| stale.source);
         self.set(steering::STALE_SOURCE, source.map_or(0, |source| source as u64 + 1));
         self.set(steering::STALE_VALUE, script.stale.map_or(0, |stale| stale.value));
@@ -161,7 +180,7 @@ impl SteeringArea {
         let is_stuck = watched.processes.iter().any(|process| process.stuck.is_some());
         let exits = run.events.last().is_some_and(|event| event.operation.act == Act::Exit);
         run.ended_early = run.end.is_none() && !is_stuck && !exits && !run.pending.is_empty();
-        SteeredRun { watched, run, doubts: self.get(steering::DOUBTS) }
+        SteeredRun { watched, run, doubts: self.get(steering::DOUBTS), output: RunOutput::default() }
     }
 }
 

@@ -62,6 +62,7 @@ impl Exploration {
         self.races = races;
         places.sort_unstable();
         places.dedup();
+        places.retain(|(depth, _)| !self.is_fixed(*depth));
         for (depth, thread) in places {
             if self.try_thread(path, depth, thread) != Some(true) {
                 let mut threads: Vec<u32> = trace.events()[depth..].iter().map(|event| event.thread).collect();

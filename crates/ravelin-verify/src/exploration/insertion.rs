@@ -116,6 +116,9 @@ impl Exploration {
     /// Inserts a sequence that reverses a race. Gives back whether it is new.
     fn reverse(&mut self, path: &mut Path<'_>, races: &Races, candidate: &Candidate, rest: &[Candidate]) -> bool {
         let trace = path.trace;
+        if self.is_fixed(candidate.at) {
+            return false;
+        }
         let kept = races.kept(trace, candidate);
         let steps = kept.clone().map(|at| trace.step(at)).chain([candidate.step]);
         if let Some(&(node, own)) = path.nodes.get(candidate.at)
@@ -133,7 +136,7 @@ impl Exploration {
             let steps = races.kept(trace, rest).map(|at| trace.step(at)).chain([rest.step]).collect();
             (rest.at as u32, plan_of(rest, steps))
         };
-        let fallbacks = rest.iter().map(fallback).collect();
+        let fallbacks = rest.iter().filter(|rest| !self.is_fixed(rest.at)).map(fallback).collect();
         let origin = (candidate.at as u32, own as u32);
         let plan = Plan { fallbacks, origin, ..plan_of(candidate, steps) };
         self.insert(node, own + 1, plan)
@@ -143,6 +146,9 @@ impl Exploration {
     /// All candidates of a race are tried, since one step does not say which of them it is.
     fn reverse_by_one_step(&mut self, path: &mut Path<'_>, races: &Races, later: usize, candidate: &Candidate) {
         let trace = path.trace;
+        if self.is_fixed(candidate.at) {
+            return;
+        }
         let kept = races.kept(trace, candidate).take_while(|&at| at < later);
         let steps: Vec<PlannedStep> = kept.map(|at| trace.step(at)).chain([candidate.step]).collect();
         let (id, own) = self.node_at(path, candidate.at);
@@ -155,6 +161,11 @@ impl Exploration {
             return;
         }
         self.add_branch(id, Plan { certain, ..plan_of(candidate, steps[..1].to_vec()) });
+    }
+
+    /// Whether all runs make the same step at this depth.
+    pub(super) fn is_fixed(&self, depth: usize) -> bool {
+        depth < self.beginning.choices.len()
     }
 
     /// Whether something asleep at a node, or a branch to the left of the run's own, is a weak initial of a sequence.

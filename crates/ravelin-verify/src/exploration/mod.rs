@@ -113,6 +113,8 @@ pub struct ExplorationProgress {
 /// The runs that are still to be made.
 pub struct Exploration {
     options: Options,
+    /// What all runs begin with.
+    beginning: Script,
     tree: Tree,
     /// The first run, which has no script.
     first: First,
@@ -133,8 +135,16 @@ enum First {
 
 impl Exploration {
     pub fn new(options: Options) -> Exploration {
+        Exploration::after(Script::default(), options)
+    }
+
+    /// All runs that begin with the choices of a script, in this order: one for each trace of what comes after them. One of
+    /// these choices may be stale.
+    pub fn after(beginning: Script, options: Options) -> Exploration {
+        debug_assert!(beginning.sleepers.is_empty() && beginning.seed == 0);
         Exploration {
             options,
+            beginning,
             tree: Tree::default(),
             first: First::ToDo,
             next_task: 0,
@@ -154,7 +164,7 @@ impl Exploration {
             self.first = First::Claimed;
             self.next_task += 1;
             self.tree.in_flight.insert(id, NO_NODE);
-            return Some(Task { id, script: Script::default() });
+            return Some(Task { id, script: self.beginning.clone() });
         }
         let (node, branch) = self.tree.claim(id)?;
         self.next_task += 1;
@@ -166,7 +176,7 @@ impl Exploration {
         let mut sleepers: Vec<u32> = sleep.iter().map(|sleeper| sleeper.thread).collect();
         sleepers.sort_unstable();
         sleepers.dedup();
-        Some(Task { id, script: Script { choices, sleepers, ..Script::default() } })
+        Some(Task { id, script: Script { choices, sleepers, stale: self.beginning.stale, seed: 0 } })
     }
 
     /// Takes what the run of a task did.
@@ -213,6 +223,11 @@ impl Exploration {
         if self.tree.in_flight.get(&task) == Some(&NO_NODE) {
             self.tree.in_flight.remove(&task);
             self.first = First::Done;
+            let missed = (self.beginning.choices.iter().enumerate())
+                .position(|(at, choice)| at >= trace.len() || trace.step(at).choice() != *choice);
+            if let Some(at) = missed {
+                return Outcome::Diverged { at };
+            }
             self.extend(Path { trace, nodes: Vec::new(), end: 0 }, false);
             self.tree.collapse();
             return Outcome::New;

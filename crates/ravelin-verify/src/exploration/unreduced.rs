@@ -20,7 +20,7 @@ impl Exploration {
             next.insert(event.thread, *event);
         }
         let mut plans: Vec<(usize, Plan)> = Vec::new();
-        let new = path.nodes.len()..trace.len();
+        let new = path.nodes.len().max(self.beginning.choices.len())..trace.len();
         for depth in new.rev() {
             next.insert(trace.event(depth).thread, *trace.event(depth));
             let own = trace.step(depth);
