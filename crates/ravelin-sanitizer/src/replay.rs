@@ -177,6 +177,7 @@ impl Replay {
             scheduling: match self.schedule.strategy {
                 Strategy::Random => Scheduling::Random,
                 Strategy::Pct { depth, length } => Scheduling::Pct { depth, length: Some(length) },
+                Strategy::Weak { values } => Scheduling::Weak { values },
                 // Reports of `ravelin run` have none of these.
                 Strategy::Steered => Scheduling::Os,
             },

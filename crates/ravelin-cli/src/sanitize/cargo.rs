@@ -1,7 +1,7 @@
 //! `ravelin cargo`, which is also `cargo ravelin`: Rust projects.
 
 use super::arguments::{Cargo, ScheduleKind};
-use super::run::{exit_code, make_runs, plan_of};
+use super::run::{check_schedule, exit_code, make_runs, plan_of};
 use super::verify::list_tests;
 use ravelin::answer::SanitizerReport;
 use ravelin_output::{complain, stderr};
@@ -22,6 +22,7 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
         return super::verify::verify_tests(words);
     }
     let wanted = arguments.report.wanted()?;
+    check_schedule(&arguments.schedules)?;
     let races = match (arguments.races, arguments.no_races) {
         (true, _) => rust::Races::Required,
         (false, true) => rust::Races::No,

@@ -115,6 +115,10 @@ impl WeakLocation {
         self.messages[self.last()].value
     }
 
+    pub(crate) fn newest_published(&self) -> Option<&PublishedClocks> {
+        self.messages[self.last()].published.as_ref()
+    }
+
     /// How many messages are kept.
     pub fn kept(&self) -> usize {
         self.messages.len()

@@ -5,6 +5,7 @@ use super::stuck::{Blocked, Stuck};
 use super::suggestion::{Segment, Strengthen, Suggestion};
 use super::{Finding, Report, Run, Step};
 use crate::repair::{Fix, fixes_of};
+use crate::runs::DEFAULT_VALUES;
 use ravelin_answer::Verdict;
 use ravelin_answer::sanitizer::{self as answer, CommandLine, FirstRun, ProgramRun, SanitizerReport, SuggestionKind};
 use ravelin_schedule::{Schedule, Strategy};
@@ -168,6 +169,8 @@ fn options(schedule: &Schedule) -> String {
         Strategy::Pct { depth, length } => {
             format!("--schedule pct --depth {depth} --length {length} --seed {}", schedule.seed)
         }
+        Strategy::Weak { values: DEFAULT_VALUES } => format!("--schedule weak --seed {}", schedule.seed),
+        Strategy::Weak { values } => format!("--schedule weak --values {values} --seed {}", schedule.seed),
         Strategy::Steered => String::new(),
     }
 }
