@@ -59,5 +59,6 @@ mod units;
 mod verify;
 mod verify_generated;
 mod waiting;
+mod weak_generated;
 mod workers;
 mod workshop;
