@@ -88,15 +88,20 @@ impl SanitizerReport {
             && self.weak.as_ref().is_none_or(|weak| weak.failures.is_empty())
     }
 
-    /// Failures of weak runs.
+    /// Failures of weak runs that are not standstills: these are listed among the others.
     pub fn weak_failures(&self) -> impl Iterator<Item = &WeakFailure> {
-        self.weak.iter().flat_map(|weak| &weak.failures)
+        self.weak.iter().flat_map(|weak| &weak.failures).filter(|failure| !failure.standstill)
+    }
+
+    /// Standstills of weak runs to which old values have led.
+    pub fn weak_standstills(&self) -> impl Iterator<Item = &WeakFailure> {
+        let failures = self.weak.iter().flat_map(|weak| &weak.failures);
+        failures.filter(|failure| failure.standstill && !failure.stale.is_empty())
     }
 
     /// How many problems there are in all.
     pub fn found(&self) -> usize {
-        let failures = self.weak.as_ref().map_or(0, WeakRuns::new_failures);
-        self.findings.len() + self.stuck.len() + failures
+        self.findings.len() + self.stuck.len() + self.weak_failures().count()
     }
 
     /// The notes of all processes, each once, and the processes that have it.

@@ -23,7 +23,7 @@ pub struct WeakRuns {
 pub struct WeakFailure {
     /// Such as `killed by signal 6 (SIGABRT)`, `ended with 3` or `deadlock`.
     pub how: String,
-    /// It is also among the runs in which no thread could continue.
+    /// No thread could continue; it is listed among these runs, too.
     pub standstill: bool,
     /// How many.
     pub runs: usize,
@@ -54,13 +54,6 @@ pub struct StaleAccess {
     pub newer: Option<WatchedAccess>,
 }
 
-impl WeakRuns {
-    /// The failures that are not listed elsewhere.
-    pub fn new_failures(&self) -> usize {
-        self.failures.iter().filter(|failure| !failure.standstill).count()
-    }
-}
-
 impl WeakFailure {
     /// What old values have to do with it.
     pub fn explanation(&self) -> &'static str {
@@ -83,6 +76,6 @@ impl StaleAccess {
 
     /// How often, if more than once.
     pub fn times(&self) -> String {
-        if self.count == 1 { String::new() } else { format!(" ({} times, this is the last)", grouped(self.count)) }
+        if self.count == 1 { String::new() } else { format!(", the last of {} times", grouped(self.count)) }
     }
 }

@@ -22,9 +22,13 @@ pub(super) fn report(report: &SanitizerReport, style: Style) -> String {
         standstill(&mut text, report.findings.len() + index + 1, found, report, style);
         text.push('\n');
     }
+    for failure in report.weak_standstills() {
+        weak_failure(&mut text, None, failure, report, style);
+        text.push('\n');
+    }
     for (index, failure) in report.weak_failures().enumerate() {
         let number = report.findings.len() + report.stuck.len() + index + 1;
-        weak_failure(&mut text, number, failure, report, style);
+        weak_failure(&mut text, Some(number), failure, report, style);
         text.push('\n');
     }
     for found in &report.crashes {
@@ -39,7 +43,13 @@ pub(super) fn report(report: &SanitizerReport, style: Style) -> String {
 }
 
 /// Weak runs that ended badly, and the old values in one of them.
-fn weak_failure(text: &mut String, number: usize, failure: &WeakFailure, report: &SanitizerReport, style: Style) {
+fn weak_failure(
+    text: &mut String,
+    number: Option<usize>,
+    failure: &WeakFailure,
+    report: &SanitizerReport,
+    style: Style,
+) {
     let often = match (&failure.first_run, report.runs.len()) {
         (Some(FirstRun { schedule: Some(schedule), .. }), 0 | 1) => format!(", with {schedule}"),
         (Some(FirstRun { schedule: Some(schedule), .. }), all) => {
@@ -47,7 +57,8 @@ fn weak_failure(text: &mut String, number: usize, failure: &WeakFailure, report:
         }
         _ => String::new(),
     };
-    let _ = writeln!(text, "{number}. {}{often}", style.paint("1;31", &failure.how));
+    let number = number.map(|number| format!("{number}. ")).unwrap_or_default();
+    let _ = writeln!(text, "{number}{}{often}", style.paint("1;31", &failure.how));
     let _ = writeln!(text, "   {}", failure.explanation());
     for stale in &failure.stale {
         let StaleAccess { access, location, .. } = stale;
@@ -276,8 +287,9 @@ fn summary(text: &mut String, report: &SanitizerReport, style: Style) {
     }
     match &report.weak {
         Some(weak) => {
-            let (stale, runs) = (grouped(weak.stale), counted(weak.stale_runs as u64, "run"));
-            let _ = writeln!(text, "  old values were taken {stale} times, in {runs}");
+            let times = if weak.stale == 1 { "once".to_owned() } else { format!("{} times", grouped(weak.stale)) };
+            let runs = counted(weak.stale_runs as u64, "run");
+            let _ = writeln!(text, "  accesses took old values {times}, in {runs}");
         }
         None => ends(text, report),
     }

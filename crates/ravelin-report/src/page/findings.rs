@@ -41,7 +41,7 @@ pub fn findings(found: &SanitizerReport, context: &PageContext) -> Markup {
         @for card in &shown { (card) }
         @if left_away > 0 { p.faint { (counted(left_away as u64, "more finding")) " did not fit into this page." } }
         @for stuck in &found.stuck { (waiting(stuck, context)) }
-        @for failure in found.weak_failures() { (weak_failure(failure, context)) }
+        @for failure in found.weak_standstills().chain(found.weak_failures()) { (weak_failure(failure, context)) }
     }
 }
 

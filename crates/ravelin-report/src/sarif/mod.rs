@@ -33,8 +33,7 @@ pub fn report(answers: &[Answer], root: Option<&str>) -> String {
             Answer::Sanitizer(report) => {
                 of_sanitizer = true;
                 results.extend(report.findings.iter().map(sanitizer::result));
-                let failures = report.weak_failures().filter(|failure| !failure.standstill);
-                results.extend(failures.map(sanitizer::weak_failure));
+                results.extend(report.weak_failures().map(sanitizer::weak_failure));
                 notifications.extend(sanitizer::notifications(report));
             }
             answer => {

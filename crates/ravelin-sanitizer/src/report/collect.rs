@@ -319,6 +319,7 @@ impl Naming<'_> {
     pub(super) fn stale(&mut self, process: &Findings, found: &ravelin_findings::StaleRecord) -> StaleAccess {
         let mut access = self.access(process, &found.access);
         access.source = access.stack.first().and_then(|frame| self.source(frame));
+        access.caller = self.caller(&access.stack);
         let location = self.location(process, found.address, &found.place);
         let newer = (!found.newer.stack.is_empty()).then(|| self.access(process, &found.newer));
         let (value, newest) = (shown(found.value, access.size), shown(found.newest, access.size));
