@@ -116,6 +116,34 @@ fn pages_and_sarif_show_weak_failures() {
     assert!(page.contains("Killed by signal 6 (SIGABRT)") && page.contains("although 1 was newer"));
 }
 
+/// `docs/weak.md` shows what its commands print, but for the name of the program.
+#[test]
+fn the_page_about_weak_runs_shows_what_its_commands_print() {
+    if !compilers().contains(&"gcc") {
+        return;
+    }
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let page = std::fs::read_to_string(root.join("docs/weak.md")).expect("a page");
+    let program = std::env::temp_dir().join(format!("store-buffering-{}", std::process::id()));
+    let block = |begin: &str| page.split(begin).nth(1).and_then(|rest| rest.split("```").next()).expect("a block");
+    let mut printed = String::new();
+    for line in block("```sh\n").lines() {
+        let line = line.replace("./store-buffering", &program.display().to_string());
+        let line = line.replace("-o store-buffering", &format!("-o {}", program.display()));
+        let words = line.strip_prefix("ravelin ").expect("a command of ravelin").split_whitespace();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+        command.args(words).current_dir(root).env("RAVELIN_CC", "gcc");
+        printed = text_of(&command.output().expect("ravelin runs"));
+    }
+    let _ = std::fs::remove_file(&program);
+    let of_program = |line: &&str| line.contains("./store-buffering");
+    let shown: Vec<&str> = block("```text\n").lines().filter(|line| !of_program(line)).collect();
+    assert!(shown.len() > 10);
+    for line in shown {
+        assert!(printed.lines().any(|other| other == line), "{line}\nis not in\n{printed}");
+    }
+}
+
 /// The examples of `verify`: those that are right are right in weak runs, and broken ones are found.
 #[test]
 fn the_examples_of_verify_are_right_in_weak_runs_and_broken_ones_are_found() {

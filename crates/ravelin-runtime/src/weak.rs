@@ -112,9 +112,28 @@ pub fn fence(thread: &mut WatchedThread, order: AtomicOrder) -> bool {
 /// Makes an access, which writes what `change` makes of the value it reads. `None` if the location has no old values, or
 /// the access is not watched: it is then to be made as in any other run.
 #[cold]
-#[inline(never)]
 pub fn access<T: Word>(at: *mut T, access: WeakAccess, act: WeakAct, change: impl Fn(T) -> T) -> Option<MadeAccess<T>> {
-    let (address, size) = (at as usize, size_of::<T>());
+    // SAFETY: the program accesses these bytes now.
+    let load = || unsafe { T::load(at) }.low();
+    // SAFETY: the program's own write.
+    let store = |value| unsafe { T::store(at, T::of_low(value), true) };
+    let word = AccessedWord { address: at as usize, size: size_of::<T>(), load: &load, store: &store };
+    let (read, wrote) = perform(word, access, act, &|old| change(T::of_low(old)).low())?;
+    Some(MadeAccess { read: T::of_low(read), wrote })
+}
+
+/// What an access accesses.
+struct AccessedWord<'a> {
+    address: usize,
+    size: usize,
+    load: &'a dyn Fn() -> u64,
+    store: &'a dyn Fn(u64),
+}
+
+/// The same for words of every size, so that it is there once. Returns what was read, and whether the access wrote.
+#[inline(never)]
+fn perform(word: AccessedWord, access: WeakAccess, act: WeakAct, change: &dyn Fn(u64) -> u64) -> Option<(u64, bool)> {
+    let AccessedWord { address, size, load, store } = word;
     let mut inside = this_thread::enter()?;
     let thread = inside.thread();
     let act = as_said(thread, address, act);
@@ -122,30 +141,30 @@ pub fn access<T: Word>(at: *mut T, access: WeakAccess, act: WeakAct, change: imp
     let races = slots.map(|slot| race::check_atomic(thread, address, slot));
     let mut locked = records::lock_for(address, true)?;
     let record = locked.record();
-    // SAFETY: the program accesses these bytes now.
-    let memory = unsafe { T::load(at) }.low();
+    let memory = load();
     record.location(|| memory);
     let mut guard = RUN.lock();
     let run = guard.as_mut()?;
     let location = messages(record, size, memory)?;
     let site = report::site(access.pc, access.kind, access.order, size);
     let made = clocks::WeakAccess { act, order: access.order, failure: access.failure, site };
-    let epoch = thread.clocks.epoch;
     let WeakRun { random, eagerness, fences, .. } = &mut *run;
     let choose = |among: usize| draw(random, *eagerness, act, among);
     let choice = location.choose(&mut thread.clocks, fences, made, choose);
+    // The node of a seq_cst access may have come first.
+    thread.new_epoch();
+    let epoch = thread.clocks.epoch;
     let wrote = choice.does != MessageAccess::Load;
-    let read = T::of_low(choice.value);
+    let read = choice.value;
     let written = change(read);
     let slot = usize::from(wrote);
     race::note_atomic(thread, record, slots[slot]);
     let location = messages(record, size, memory)?;
-    let outcome = location.take(&mut thread.clocks, fences, made, choice, written.low());
+    let outcome = location.take(&mut thread.clocks, fences, made, choice, written);
     location.limit(run.values);
     if wrote {
         if outcome.newer.is_none() {
-            // SAFETY: the program's own write. No other thread of the program runs.
-            unsafe { T::store(at, written, true) };
+            store(written);
         }
         locked.wrote();
     }
@@ -157,17 +176,17 @@ pub fn access<T: Word>(at: *mut T, access: WeakAccess, act: WeakAct, change: imp
     let done = CompletedAccess { size, epoch, ..completed(access, choice.does) };
     if let Some(newer) = outcome.newer {
         let value = if choice.does == MessageAccess::Store { written } else { read };
-        run.tell(thread, address, done, value.low(), newer);
+        run.tell(thread, address, done, value, newer);
     }
     drop(guard);
     if let Some(slot) = races[slot] {
         report::race_of_atomic(thread, address, slot, done);
     }
     let place = AccessPlace { pc: access.pc, address, size, writes: wrote };
-    effect(act, read.low(), written.low(), wrote).spins(thread, place);
+    effect(act, read, written, wrote).spins(thread, place);
     thread.new_epoch();
     collect::count(thread);
-    Some(MadeAccess { read, wrote })
+    Some((read, wrote))
 }
 
 /// What the program says about a compare-exchange counts more than what the compiler does.
