@@ -55,7 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     for name in programs(&project, &arguments.only)? {
         let row = rows.entry(name.clone()).or_default();
         for _ in 0..arguments.runs {
-            once(&ravelin, &project, &built.join(name), row)?;
+            once(&ravelin, &project, &built.join(&name), row)?;
         }
     }
     println!("| program | atomic accesses in a run | findings triaged | not triaged |\n| --- | ---: | ---: | ---: |");

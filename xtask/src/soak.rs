@@ -49,6 +49,7 @@ const TARGETS: [Target; 23] = [
     Target::new("ravelin-nets", "random_nets"),
     // Traces are long, and three references check each.
     Target { chunk: 500, ..Target::new("ravelin-clocks", "judged") },
+    Target { chunk: 500, ..Target::new("ravelin-clocks", "weak::random") },
     Target::new("ravelin-clocks", "races"),
     Target::new("ravelin-verify", "judged_runs"),
     Target::new("ravelin-verify", "judged_programs"),

@@ -52,7 +52,8 @@ impl Answer {
 /// Findings are in runs that there are.
 fn first_runs(report: &SanitizerReport) -> Result<(), String> {
     let findings = report.findings.iter().map(|finding| &finding.first_run);
-    let first_runs = findings.chain(report.stuck.iter().map(|stuck| &stuck.first_run)).enumerate();
+    let failures = report.weak_failures().map(|failure| &failure.first_run);
+    let first_runs = findings.chain(report.stuck.iter().map(|stuck| &stuck.first_run)).chain(failures).enumerate();
     for (number, FirstRun { run, .. }) in first_runs.filter_map(|(number, first)| Some((number, first.as_ref()?))) {
         if *run >= report.runs.len() {
             return Err(format!("finding {}: there is no run {run}", number + 1));

@@ -155,14 +155,32 @@ fn a_test_that_fails_shows_its_panic_and_words_select_tests() {
     assert!(!text.contains("broken::deadlock"), "{text}");
 }
 
+/// `cargo ravelin OPTIONS test WORDS`.
+fn cargo(options: &[&str], words: &[&str]) -> Output {
+    let mut cargo = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+    cargo.arg("cargo").args(options).arg("test").arg("--manifest-path").arg(project().join("Cargo.toml"));
+    cargo.arg("--target-dir").arg(target()).args(words);
+    without_inherited(&mut cargo).output().expect("ravelin runs")
+}
+
+#[test]
+fn tests_run_under_weak_memory_and_a_failure_is_replayed() {
+    let report = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("weak-test-{}.json", std::process::id()));
+    let name = report.to_str().expect("a name");
+    let options = ["--schedule", "weak", "--runs", "100", "--format", "json", "--output", name];
+    let output = cargo(&options, &["--test", "broken", "--", "--exact", "relaxed_dekker"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let replayed = Command::new(env!("CARGO_BIN_EXE_ravelin")).arg("replay").arg(&report).output();
+    let replayed = replayed.expect("ravelin runs");
+    std::fs::remove_file(&report).expect("the report is removed");
+    assert_eq!(replayed.status.code(), Some(1), "{}", text(&replayed));
+    assert!(text(&replayed).contains("occurred again: ended with exit code 101"), "{}", text(&replayed));
+    let output = cargo(&["--schedule", "weak", "--runs", "50"], &["--test", "correct"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+}
+
 #[test]
 fn tests_run_with_schedules_and_a_finding_is_replayed() {
-    let cargo = |options: &[&str], words: &[&str]| {
-        let mut cargo = Command::new(env!("CARGO_BIN_EXE_ravelin"));
-        cargo.arg("cargo").args(options).arg("test").arg("--manifest-path").arg(project().join("Cargo.toml"));
-        cargo.arg("--target-dir").arg(target()).args(words);
-        without_inherited(&mut cargo).output().expect("ravelin runs")
-    };
     let report = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("scheduled-test-{}.json", std::process::id()));
     let name = report.to_str().expect("a name");
     let options = ["--schedule", "random", "--runs", "20", "--format", "json", "--output", name];

@@ -62,5 +62,7 @@ mod units;
 mod verify;
 mod verify_generated;
 mod waiting;
+mod weak;
+mod weak_generated;
 mod workers;
 mod workshop;

@@ -21,6 +21,8 @@
 //! [`race`] finds data races on non-atomic accesses. Happens-before for data races is that of C11 proper: hidden fences
 //! do not feed it. [`ThreadKnowledge`] keeps both, and one clock for both until a seq_cst fence makes them differ.
 //!
+//! [`weak`] is for runs in which accesses may read old values: messages in modification order instead of histories.
+//!
 //! This crate knows nothing of addresses, locks or operating systems, and contains no `unsafe` code.
 
 mod clock;
@@ -34,6 +36,7 @@ mod order;
 pub mod race;
 mod snapshot;
 mod thread;
+pub mod weak;
 
 pub use clock::{Clock, Epoch, Tid};
 pub use history::{Pruning, Sighting, SiteCode};

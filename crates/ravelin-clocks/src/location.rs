@@ -15,6 +15,7 @@ use crate::messages::MessageAccess;
 use crate::order::AtomicOrder;
 use crate::snapshot::ClockSnapshot;
 use crate::thread::{AccessLink, Lesson, ThreadClocks, WitnessMode};
+use crate::weak::WeakLocation;
 use std::num::NonZero;
 
 /// How many stale values a violation lists.
@@ -254,6 +255,13 @@ impl LocationClocks {
             self.history.written_at(site);
         }
         thread.advance();
+    }
+
+    /// Continues a location that had messages: from now on every access reads the newest value, and learns what its write
+    /// published.
+    pub fn continue_newest(&mut self, weak: &WeakLocation) {
+        self.message = weak.newest_published().cloned();
+        self.published = false;
     }
 
     pub(crate) fn visit(&self, visitor: &mut impl Visitor) {

@@ -353,7 +353,7 @@ impl ThreadClocks {
         self.advance();
     }
 
-    fn acquire_fence(&mut self) {
+    pub(crate) fn acquire_fence(&mut self) {
         if let Some(acq) = self.acq.take() {
             self.cur = acq;
             self.cur_changed = self.epoch;

@@ -6,3 +6,4 @@ mod judged;
 mod messages;
 mod races;
 mod sources;
+mod weak;

@@ -11,7 +11,7 @@
 //! [`header`]), then records one after the other, each `[tag, number of words that follow, words…]`. The header's
 //! [`header::USED`] is the number of words in use. A record is written completely before that number grows, so a reader
 //! of a file that is still being written sees whole records only. Two words of a finding change later, in place: how
-//! often it was seen and what is known about spinning.
+//! often it was seen and what is known about spinning. So do the numbers of a stale access.
 
 pub mod arena;
 pub mod events;
@@ -24,9 +24,10 @@ mod write;
 pub use read::{Findings, UnreadableFindings, read};
 pub use record::{
     AccessKind, AccessRecord, BlockedThread, CrashRecord, FindingRecord, MemoryKind, Module, OrderStep, OrderStepKind,
-    Problem, Record, RecordedOrder, SiteRecord, Spinning, Standstill, StandstillRecord, ThreadRecord, WaitsFor,
+    Problem, Record, RecordedOrder, SiteRecord, Spinning, StaleRecord, Standstill, StandstillRecord, ThreadRecord,
+    WaitsFor,
 };
-pub use write::{COUNT_WORD, SPINNING_WORD, encode};
+pub use write::{COUNT_WORD, SPINNING_WORD, STALE_WORDS, encode};
 
 /// A short hash of a file's path (64 bits of FNV-1a).
 pub fn hash(path: &[u8]) -> u64 {
@@ -36,7 +37,7 @@ pub fn hash(path: &[u8]) -> u64 {
 /// Where the words of the header are.
 pub mod header {
     /// The first word of every findings file.
-    pub const MAGIC: u64 = u64::from_le_bytes(*b"RAVELIN\x0b");
+    pub const MAGIC: u64 = u64::from_le_bytes(*b"RAVELIN\x0c");
     /// Words in the header; the first record follows.
     pub const WORDS: usize = 64;
 

@@ -6,9 +6,10 @@
 use crate::header;
 use crate::record::{
     AccessKind, AccessRecord, BlockedThread, CrashRecord, FindingRecord, MemoryKind, Module, OrderStep, OrderStepKind,
-    Problem, Record, RecordedOrder, SiteRecord, Spinning, Standstill, StandstillRecord, ThreadRecord, WaitsFor,
+    Problem, Record, RecordedOrder, SiteRecord, Spinning, StaleRecord, Standstill, StandstillRecord, ThreadRecord,
+    WaitsFor,
 };
-use crate::write::{FINDING, MODULE, SITE, STUCK, THREAD};
+use crate::write::{FINDING, MODULE, SITE, STALE, STUCK, THREAD};
 
 /// Everything in a findings file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub struct Findings {
     pub stuck: Option<StandstillRecord>,
     /// The atomic accesses that the program made, if they were requested.
     pub sites: Vec<SiteRecord>,
+    /// The accesses that took old values, in a weak run.
+    pub stale: Vec<StaleRecord>,
     /// The findings, in the order in which they were made.
     pub findings: Vec<FindingRecord>,
     /// The loaded files.
@@ -92,6 +95,7 @@ pub fn read(bytes: &[u8]) -> Result<Findings, UnreadableFindings> {
             Record::Thread(thread) => findings.threads.push(thread),
             Record::Stuck(stuck) => findings.stuck = Some(stuck),
             Record::Site(site) => findings.sites.push(site),
+            Record::Stale(stale) => findings.stale.push(stale),
         }
         at = next;
     }
@@ -121,6 +125,7 @@ fn record_at(words: &[u64], at: usize) -> Option<(Record, usize)> {
         THREAD => Record::Thread(cursor.thread()?),
         STUCK => Record::Stuck(cursor.standstill()?),
         SITE => Record::Site(cursor.site()?),
+        STALE => Record::Stale(cursor.stale()?),
         _ => return None,
     };
     Some((record, next))
@@ -206,6 +211,19 @@ impl Cursor<'_> {
 
     fn site(&mut self) -> Option<SiteRecord> {
         Some(SiteRecord { pc: self.word()?, kind: self.kind()?, order: self.order()? })
+    }
+
+    fn stale(&mut self) -> Option<StaleRecord> {
+        Some(StaleRecord {
+            count: self.word()?,
+            value: self.word()?,
+            newest: self.word()?,
+            point: self.word()?,
+            address: self.word()?,
+            access: self.access()?,
+            newer: self.access()?,
+            place: self.place()?,
+        })
     }
 
     fn access(&mut self) -> Option<AccessRecord> {

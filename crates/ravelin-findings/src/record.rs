@@ -13,6 +13,27 @@ pub enum Record {
     Stuck(StandstillRecord),
     /// An atomic access of the program, written only on request.
     Site(SiteRecord),
+    /// An access of a weak run that took an old value.
+    Stale(StaleRecord),
+}
+
+/// An access of a weak run that read an old value, or whose write came before a newer one in modification order; one per
+/// place in the program. The numbers change in place while the program runs: they are those of the last time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StaleRecord {
+    /// How often it did.
+    pub count: u64,
+    /// What it read; what it wrote if it only writes.
+    pub value: u64,
+    /// The newest value at that time.
+    pub newest: u64,
+    /// The number of scheduling points at that time.
+    pub point: u64,
+    pub address: u64,
+    pub access: AccessRecord,
+    /// The newest write at the first time; without a stack if it is not known.
+    pub newer: AccessRecord,
+    pub place: MemoryKind,
 }
 
 /// A robustness violation, a data race or a misuse, one per pair of places in the program.

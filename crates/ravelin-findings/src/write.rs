@@ -1,7 +1,8 @@
 //! Encodes records as words.
 
 use crate::record::{
-    AccessRecord, FindingRecord, MemoryKind, Module, OrderStep, Record, SiteRecord, StandstillRecord, ThreadRecord,
+    AccessRecord, FindingRecord, MemoryKind, Module, OrderStep, Record, SiteRecord, StaleRecord, StandstillRecord,
+    ThreadRecord,
 };
 
 /// Index of a finding's count, from the record's first word (its tag).
@@ -9,11 +10,15 @@ pub const COUNT_WORD: usize = 2;
 /// Index of what is known about spinning, from the record's first word.
 pub const SPINNING_WORD: usize = 3;
 
+/// Indices of a stale access's count, value, newest value and scheduling point, from the record's first word.
+pub const STALE_WORDS: [usize; 4] = [2, 3, 4, 5];
+
 pub(crate) const FINDING: u64 = 1;
 pub(crate) const MODULE: u64 = 2;
 pub(crate) const THREAD: u64 = 3;
 pub(crate) const STUCK: u64 = 4;
 pub(crate) const SITE: u64 = 5;
+pub(crate) const STALE: u64 = 6;
 
 /// The words of a record, including tag and length.
 pub fn encode(record: &Record) -> Vec<u64> {
@@ -24,6 +29,7 @@ pub fn encode(record: &Record) -> Vec<u64> {
         Record::Thread(thread) => put_thread(&mut words, thread),
         Record::Stuck(stuck) => put_stuck(&mut words, stuck),
         Record::Site(site) => put_site(&mut words, site),
+        Record::Stale(stale) => put_stale(&mut words, stale),
     };
     words[1] = words.len() as u64 - 2;
     words
@@ -34,18 +40,7 @@ fn put_finding(words: &mut Vec<u64>, finding: &FindingRecord) -> u64 {
     put_access(words, &finding.access);
     put_access(words, &finding.other);
     words.push(finding.forgotten);
-    match &finding.place {
-        MemoryKind::Other => words.push(0),
-        MemoryKind::Heap { start, size, thread, stack } => {
-            words.extend([1, *start, *size, *thread]);
-            put_list(words, stack);
-        }
-        MemoryKind::Stack { thread } => words.extend([2, *thread]),
-        MemoryKind::Descriptor { thread, stack } => {
-            words.extend([3, *thread]);
-            put_list(words, stack);
-        }
-    }
+    put_memory(words, &finding.place);
     words.push(finding.path.len() as u64);
     for OrderStep { kind, address, before, after, lacks_release, lacks_acquire } in &finding.path {
         words.extend([*kind as u64, *address]);
@@ -82,6 +77,29 @@ fn put_stuck(words: &mut Vec<u64>, stuck: &StandstillRecord) -> u64 {
 fn put_site(words: &mut Vec<u64>, site: &SiteRecord) -> u64 {
     words.extend([site.pc, site.kind as u64, site.order as u64]);
     SITE
+}
+
+fn put_stale(words: &mut Vec<u64>, stale: &StaleRecord) -> u64 {
+    words.extend([stale.count, stale.value, stale.newest, stale.point, stale.address]);
+    put_access(words, &stale.access);
+    put_access(words, &stale.newer);
+    put_memory(words, &stale.place);
+    STALE
+}
+
+fn put_memory(words: &mut Vec<u64>, place: &MemoryKind) {
+    match place {
+        MemoryKind::Other => words.push(0),
+        MemoryKind::Heap { start, size, thread, stack } => {
+            words.extend([1, *start, *size, *thread]);
+            put_list(words, stack);
+        }
+        MemoryKind::Stack { thread } => words.extend([2, *thread]),
+        MemoryKind::Descriptor { thread, stack } => {
+            words.extend([3, *thread]);
+            put_list(words, stack);
+        }
+    }
 }
 
 fn put_access(words: &mut Vec<u64>, access: &AccessRecord) {

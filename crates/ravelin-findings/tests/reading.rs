@@ -2,8 +2,8 @@
 
 use ravelin_findings::{
     AccessKind, AccessRecord, BlockedThread, COUNT_WORD, FindingRecord, MemoryKind, Module, OrderStep, OrderStepKind,
-    Problem, Record, RecordedOrder, SPINNING_WORD, SiteRecord, Spinning, Standstill, StandstillRecord, ThreadRecord,
-    WaitsFor, encode, header, read,
+    Problem, Record, RecordedOrder, SPINNING_WORD, SiteRecord, Spinning, StaleRecord, Standstill, StandstillRecord,
+    ThreadRecord, WaitsFor, encode, header, read,
 };
 
 /// A generator of numbers (xorshift) that gives the same ones in every run.
@@ -47,7 +47,7 @@ impl Numbers {
     }
 
     fn record(&mut self) -> Record {
-        match self.below(5) {
+        match self.below(6) {
             0 => Record::Finding(FindingRecord {
                 count: self.next(),
                 spinning: self.one_of(&[Spinning::No, Spinning::Harmless]),
@@ -56,17 +56,7 @@ impl Numbers {
                 access: self.access(),
                 other: self.access(),
                 forgotten: self.next(),
-                place: match self.below(4) {
-                    0 => MemoryKind::Other,
-                    1 => MemoryKind::Stack { thread: self.next() },
-                    2 => MemoryKind::Descriptor { thread: self.next(), stack: self.list() },
-                    _ => MemoryKind::Heap {
-                        start: self.next(),
-                        size: self.next(),
-                        thread: self.next(),
-                        stack: self.list(),
-                    },
-                },
+                place: self.place(),
                 path: {
                     let steps = self.below(4);
                     (0..steps).map(|_| self.step()).collect()
@@ -87,12 +77,31 @@ impl Numbers {
                 let access = self.access();
                 Record::Site(SiteRecord { pc: self.next(), kind: access.kind, order: access.order })
             }
+            4 => Record::Stale(StaleRecord {
+                count: self.next(),
+                value: self.next(),
+                newest: self.next(),
+                point: self.next(),
+                address: self.next(),
+                access: self.access(),
+                newer: self.access(),
+                place: self.place(),
+            }),
             _ => Record::Thread(ThreadRecord {
                 number: self.next(),
                 parent: self.next(),
                 name: self.bytes(),
                 stack: self.list(),
             }),
+        }
+    }
+
+    fn place(&mut self) -> MemoryKind {
+        match self.below(4) {
+            0 => MemoryKind::Other,
+            1 => MemoryKind::Stack { thread: self.next() },
+            2 => MemoryKind::Descriptor { thread: self.next(), stack: self.list() },
+            _ => MemoryKind::Heap { start: self.next(), size: self.next(), thread: self.next(), stack: self.list() },
         }
     }
 
@@ -136,7 +145,7 @@ fn bytes(words: &[u64]) -> Vec<u8> {
 
 /// All records but those of which there is one.
 fn listed(found: &ravelin_findings::Findings) -> usize {
-    found.findings.len() + found.modules.len() + found.threads.len() + found.sites.len()
+    found.findings.len() + found.modules.len() + found.threads.len() + found.sites.len() + found.stale.len()
 }
 
 #[test]
@@ -152,6 +161,7 @@ fn what_is_written_is_read_back() {
             Record::Module(module) => found.modules.contains(module),
             Record::Thread(thread) => found.threads.contains(thread),
             Record::Site(site) => found.sites.contains(site),
+            Record::Stale(stale) => found.stale.contains(stale),
             // A program ends once; should there be several, the last one counts.
             Record::Stuck(_) => found.stuck.is_some(),
         };
@@ -215,7 +225,7 @@ fn everything_before_the_damage_is_kept() {
     words[third] = 99;
     let found = read(&bytes(&words)).expect("a findings file");
     assert_eq!(found.damaged_at, Some(third));
-    assert_eq!(found.findings.len() + found.modules.len() + found.threads.len(), 2);
+    assert_eq!(listed(&found) + usize::from(found.stuck.is_some()), 2);
 }
 
 /// Lengths in a damaged file may say anything. Reading allocates no more than the file holds, or this ends in a crash.

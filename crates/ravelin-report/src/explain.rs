@@ -297,6 +297,16 @@ fn findings(found: &SanitizerReport, style: Style) -> String {
     for found in &found.stuck {
         text.push_str(&stuck(found, style));
     }
+    for failure in found.weak_standstills().chain(found.weak_failures()) {
+        text.push_str(&heading(
+            &format!("{} in {}", capital(&failure.how), counted(failure.runs as u64, "run")),
+            style,
+        ));
+        let _ = writeln!(text, "  {}", capital(failure.explanation()));
+        for stale in &failure.stale {
+            let _ = writeln!(text, "  {}{}.", capital(&stale.sentence), stale.times());
+        }
+    }
     text
 }
 

@@ -10,7 +10,9 @@ use crate::special::{self, NextAccess, NextAct};
 use crate::spin::Spin;
 use crate::stale;
 use crate::this_thread;
+use crate::weak::{self, WeakAccess};
 use crate::word::Word;
+use ravelin_clocks::weak::WeakAct;
 use ravelin_clocks::{AtomicOrder, CasKind, FenceLocation};
 use ravelin_findings::AccessKind;
 use std::arch::global_asm;
@@ -72,10 +74,16 @@ fn next<T: Word>(at: *mut T, pc: usize, act: NextAct) -> NextAccess {
 
 extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
     let code = special::before(next(at, pc, NextAct::Load), code, AccessKind::Load);
-    if code & special::STALE != 0 {
-        let value = T::of_low(stale::value());
-        stale::made(stale_place(at, pc), order(code), Effect::Load { value: value.low() });
-        return value;
+    if code & special::UNUSUAL != 0 {
+        if code & special::STALE != 0 {
+            let value = T::of_low(stale::value());
+            stale::made(stale_place(at, pc), order(code), Effect::Load { value: value.low() });
+            return value;
+        }
+        let access = WeakAccess::new(pc, AccessKind::Load, order(code));
+        if let Some(made) = weak::access(at, access, WeakAct::Load, |old| old) {
+            return made.read;
+        }
     }
     let thread = this_thread::active();
     if !thread.is_null() && !schedule::steer::is_on() {
@@ -102,8 +110,14 @@ extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
 
 extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
     let code = special::before(next(at, pc, NextAct::Store), code, AccessKind::Store);
-    if code & special::STALE != 0 {
-        return stale::made(stale_place(at, pc), order(code), Effect::Store { value: value.low() });
+    if code & special::UNUSUAL != 0 {
+        if code & special::STALE != 0 {
+            return stale::made(stale_place(at, pc), order(code), Effect::Store { value: value.low() });
+        }
+        let access = WeakAccess::new(pc, AccessKind::Store, order(code));
+        if weak::access(at, access, WeakAct::Store, |_| value).is_some() {
+            return;
+        }
     }
     access(
         (at, pc, true),
@@ -116,12 +130,18 @@ extern "C" fn store<T: Word>(at: *mut T, value: T, code: i32, pc: usize) {
 #[inline(always)]
 fn update<T: Word>(at: *mut T, code: i32, pc: usize, act: NextAct, change: impl Fn(T) -> T) -> T {
     let code = special::before(next(at, pc, act), code, AccessKind::Update);
-    if code & special::STALE != 0 {
-        let old = T::of_low(stale::value());
-        let new = change(old);
-        let effect = Effect::Update { old: old.low(), new: new.low(), changed: new != old };
-        stale::made(stale_place(at, pc), order(code), effect);
-        return old;
+    if code & special::UNUSUAL != 0 {
+        if code & special::STALE != 0 {
+            let old = T::of_low(stale::value());
+            let new = change(old);
+            let effect = Effect::Update { old: old.low(), new: new.low(), changed: new != old };
+            stale::made(stale_place(at, pc), order(code), effect);
+            return old;
+        }
+        let access = WeakAccess::new(pc, AccessKind::Update, order(code));
+        if let Some(made) = weak::access(at, access, WeakAct::Update, &change) {
+            return made.read;
+        }
     }
     access(
         (at, pc, true),
@@ -148,21 +168,30 @@ macro_rules! fetch {
 
 fetch!(fetch_add: add, fetch_sub: sub, fetch_and: and, fetch_or: or, fetch_xor: xor, fetch_nand: nand);
 
-/// What the compiler says about a compare-exchange, which the program may know better.
+/// What the compiler says about a compare-exchange, which the program may know better. Returns what it found, and whether
+/// it succeeded.
 #[inline(always)]
-fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32), cas: CasKind, pc: usize) -> T {
+fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32), cas: CasKind, pc: usize) -> (T, bool) {
     let codes = special::before_exchange(next(at, pc, NextAct::CompareExchange(expected.low())), codes);
-    if codes.0 & special::STALE != 0 {
-        let found = T::of_low(stale::value());
-        let written = (found == expected).then_some(new.low());
-        let effect = Effect::CompareExchange { kind: cas, expected: expected.low(), found: found.low(), written };
-        stale::made(stale_place(at, pc), order(if written.is_some() { codes.0 } else { codes.1 }), effect);
-        return found;
+    if codes.0 & special::UNUSUAL != 0 {
+        if codes.0 & special::STALE != 0 {
+            let found = T::of_low(stale::value());
+            let written = (found == expected).then_some(new.low());
+            let effect = Effect::CompareExchange { kind: cas, expected: expected.low(), found: found.low(), written };
+            stale::made(stale_place(at, pc), order(if written.is_some() { codes.0 } else { codes.1 }), effect);
+            return (found, written.is_some());
+        }
+        let (success, failure) = (order(codes.0), order(codes.1));
+        let access = WeakAccess { failure, ..WeakAccess::new(pc, AccessKind::CompareExchange, success) };
+        let act = WeakAct::CompareExchange { kind: cas, expected: expected.low() };
+        if let Some(made) = weak::access(at, access, act, |_| new) {
+            return (made.read, made.wrote);
+        }
     }
     // One that fails only reads, which is no race with another read. That is known before only if no other thread runs.
     // SAFETY: the program is about to access these bytes.
     let writes = !schedule::steer::is_on() || unsafe { T::load(at) } == expected;
-    access(
+    let found = access(
         (at, pc, writes),
         // SAFETY: the program's own access.
         || unsafe { T::exchange_if(at, expected, new) },
@@ -179,7 +208,8 @@ fn compare_exchange<T: Word>(at: *mut T, expected: T, new: T, codes: (i32, i32),
             let (expected, found) = (expected.low(), found.low());
             (kind, order, Effect::CompareExchange { kind: cas, expected, found, written })
         },
-    )
+    );
+    (found, found == expected)
 }
 
 /// clang and rustc do not say whether it is strong or weak. Taking it as strong never reports too much.
@@ -191,7 +221,7 @@ extern "C" fn compare_exchange_val<T: Word>(
     failure: i32,
     pc: usize,
 ) -> T {
-    compare_exchange(at, expected, new, (success, failure), CasKind::Strong, pc)
+    compare_exchange(at, expected, new, (success, failure), CasKind::Strong, pc).0
 }
 
 #[inline(always)]
@@ -205,8 +235,8 @@ fn compare_exchange_at<T: Word>(
 ) -> i32 {
     // SAFETY: the program gives a pointer to the value it expects.
     let wanted = unsafe { *expected };
-    let found = compare_exchange(at, wanted, new, codes, kind, pc);
-    if found == wanted {
+    let (found, succeeded) = compare_exchange(at, wanted, new, codes, kind, pc);
+    if succeeded {
         return 1;
     }
     // SAFETY: as above.
@@ -258,7 +288,9 @@ pub fn fence(order: AtomicOrder) {
     let thread = inside.thread();
     thread.sources.fence(thread.clocks.epoch, order);
     if !options::robustness() {
-        thread.clocks.synchronising_fence(order);
+        if !weak::fence(thread, order) {
+            thread.clocks.synchronising_fence(order);
+        }
     } else if order == AtomicOrder::SeqCst {
         fenced(|hidden| thread.clocks.fence(order, hidden));
     } else {

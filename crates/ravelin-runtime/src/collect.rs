@@ -9,6 +9,7 @@ use crate::records;
 use crate::spin::Spin;
 use crate::this_thread::{self, WatchedThread};
 use crate::threads;
+use crate::weak;
 use ravelin_clocks::{Live, Pruning};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -102,5 +103,6 @@ fn round() {
             sightings += location.history().len() as u64;
         }
     });
+    weak::forget();
     SIGHTINGS.begin(LEAST + EACH_LOCATION * locations + EACH_SIGHTING * sightings);
 }

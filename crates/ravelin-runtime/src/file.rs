@@ -3,7 +3,7 @@
 use crate::kernel;
 use crate::place::{self, SegmentMemory};
 use crate::spin::Spin;
-use ravelin_findings::{COUNT_WORD, Module, Record, SPINNING_WORD, Spinning, arena, encode, header};
+use ravelin_findings::{COUNT_WORD, Module, Record, SPINNING_WORD, STALE_WORDS, Spinning, arena, encode, header};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 const WORDS: usize = arena::SEGMENT / 8;
@@ -21,6 +21,18 @@ impl FileRecord {
     /// Where the finding's count is, or 0 if there is none.
     pub fn count_address(&self) -> usize {
         if self.0 == 0 { 0 } else { self.0 + 8 * COUNT_WORD }
+    }
+
+    /// Changes the numbers of a stale access: it occurred once more, like this.
+    pub fn set_stale(&self, [value, newest, point]: [u64; 3]) {
+        if self.0 != 0 {
+            // SAFETY: the record is in the mapping, which stays.
+            let word = |index: usize| unsafe { &*((self.0 + 8 * STALE_WORDS[index]) as *const AtomicU64) };
+            word(0).fetch_add(1, Ordering::Relaxed);
+            word(1).store(value, Ordering::Relaxed);
+            word(2).store(newest, Ordering::Relaxed);
+            word(3).store(point, Ordering::Relaxed);
+        }
     }
 
     /// Changes what is known about spinning.

@@ -9,7 +9,7 @@
 //! It knows which locks each thread holds ([`held`]), finds locks that are locked in different orders ([`lock_order`])
 //! and objects that are used wrongly ([`misuse`]).
 //! It ends a run that no longer makes progress ([`watchdog`]). It can fork many runs from one start of the program
-//! ([`server`]).
+//! ([`server`]). In a weak run, atomic accesses read old values ([`weak`]).
 //!
 //! Invariants: it never enters the program's `malloc` ([`allocator`]); it takes no global lock at an access, except at
 //! a seq_cst one; it never unwinds; the only functions it needs are the C library's.
@@ -59,4 +59,5 @@ mod this_thread;
 mod threads;
 mod trace;
 mod watchdog;
+mod weak;
 mod word;

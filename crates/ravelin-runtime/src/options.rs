@@ -5,6 +5,7 @@ use crate::{repair, schedule, server, trace, watchdog};
 use ravelin_clocks::WitnessMode;
 use ravelin_findings::Problem;
 use ravelin_findings::steering::FROM_MARK;
+use ravelin_schedule::{Schedule, Strategy};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -31,7 +32,11 @@ pub fn read(words: &str) {
         trace::want(accesses);
     }
     IGNORED.store(ignored(words), Ordering::Relaxed);
-    if let Some(schedule) = value(words, "schedule=") {
+    if let Some(schedule) = value::<Schedule>(words, "schedule=") {
+        if matches!(schedule.strategy, Strategy::Weak { .. }) {
+            // What is robust is compared with sequential consistency, which a weak run leaves.
+            OPTIONS.fetch_or(NO_ROBUSTNESS, Ordering::Relaxed);
+        }
         let livelock = value(words, "livelock=").unwrap_or(0);
         schedule::want(schedule, livelock, value(words, "processor="));
     }
@@ -142,7 +147,6 @@ pub fn looks_for(problem: Problem) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ravelin_schedule::{Schedule, Strategy};
 
     #[test]
     fn every_flag_is_known_and_other_words_are_left_to_later_versions() {

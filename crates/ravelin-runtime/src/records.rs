@@ -12,6 +12,7 @@ use crate::mapping;
 use crate::shadow;
 use crate::spin::{Spin, pause};
 use ravelin_clocks::race::list::AccessList;
+use ravelin_clocks::weak::WeakLocation;
 use ravelin_clocks::{LocationClocks, ReleaseClocks};
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use std::cell::UnsafeCell;
@@ -33,13 +34,28 @@ pub static MOST_LOCATIONS: AtomicU64 = AtomicU64::new(0);
 pub struct WordRecord {
     /// The first accesses to the bytes of the record, as slots of a cell; 0 for none.
     accesses: [u64; NEAR],
-    /// Accesses for which there is no room above.
-    #[expect(clippy::box_collection, reason = "there is room for one word")]
-    more_accesses: Option<Box<Vec<u64>>>,
+    /// What few words have; there is room for a pointer.
+    more: Option<Box<MoreOfWord>>,
     /// What a lock released.
     released: Option<Box<ReleaseClocks>>,
     /// The clocks of an atomic location.
     location: Option<LocationClocks>,
+}
+
+#[derive(Default)]
+struct MoreOfWord {
+    /// Accesses for which there is no room in the record.
+    accesses: Vec<u64>,
+    /// The values of an atomic location in a weak run.
+    values: Option<KnownValues>,
+}
+
+/// What is known of the values of an atomic location in a weak run.
+pub enum KnownValues {
+    /// All accesses had this size.
+    Messages { size: usize, location: WeakLocation },
+    /// They had different sizes, or one that has no old values: memory has the only value.
+    InMemory,
 }
 
 /// A record and what is needed to find and lock it. The layout of a [`Location`] depends on the fields before it.
@@ -80,7 +96,7 @@ pub fn reserve() -> bool {
 
 impl WordRecord {
     fn new() -> WordRecord {
-        WordRecord { accesses: [0; NEAR], more_accesses: None, released: None, location: None }
+        WordRecord { accesses: [0; NEAR], more: None, released: None, location: None }
     }
 
     /// Whether it holds the clocks of an atomic location.
@@ -103,6 +119,25 @@ impl WordRecord {
         self.location.as_mut()
     }
 
+    /// Its values in a weak run, if it is an atomic location that was accessed before.
+    pub fn values(&mut self) -> Option<&mut KnownValues> {
+        self.more.as_mut()?.values.as_mut()
+    }
+
+    /// The same; `new` makes them if there are none.
+    pub fn values_or(&mut self, new: impl FnOnce() -> KnownValues) -> &mut KnownValues {
+        self.more.get_or_insert_default().values.get_or_insert_with(new)
+    }
+
+    /// From now on memory has the only value.
+    pub fn leave_values_to_memory(&mut self) {
+        let values = &mut self.more.get_or_insert_default().values;
+        if let (Some(KnownValues::Messages { location, .. }), Some(clocks)) = (&*values, &mut self.location) {
+            clocks.continue_newest(location);
+        }
+        *values = Some(KnownValues::InMemory);
+    }
+
     /// What a lock released.
     pub fn released(&mut self) -> &mut Option<Box<ReleaseClocks>> {
         &mut self.released
@@ -114,6 +149,9 @@ impl WordRecord {
             LOCATIONS.fetch_sub(1, Ordering::Relaxed);
         }
         self.released = None;
+        if let Some(more) = &mut self.more {
+            more.values = None;
+        }
     }
 
     /// Whether it holds what a lock, or another object, released.
@@ -125,19 +163,19 @@ impl WordRecord {
     fn clear(&mut self) {
         self.begin_new_object();
         self.accesses = [0; NEAR];
-        self.more_accesses = None;
+        self.more = None;
     }
 }
 
 impl AccessList for WordRecord {
     #[inline(always)]
     fn slots(&mut self) -> impl Iterator<Item = &mut u64> {
-        let more = self.more_accesses.iter_mut().flat_map(|more| more.iter_mut());
+        let more = self.more.iter_mut().flat_map(|more| more.accesses.iter_mut());
         self.accesses.iter_mut().chain(more)
     }
 
     fn push(&mut self, access: u64) {
-        self.more_accesses.get_or_insert_default().push(access);
+        self.more.get_or_insert_default().accesses.push(access);
     }
 }
 

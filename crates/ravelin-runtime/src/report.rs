@@ -273,7 +273,7 @@ fn forgets(tid: u16) -> u64 {
 
 /// An access that the clocks remember, with its stack if the trace still has it. Otherwise also how many accesses ago
 /// it was at least.
-fn remembered(tid: u16, epoch: u32, site: SiteCode, address: usize) -> (AccessRecord, u64) {
+pub fn remembered(tid: u16, epoch: u32, site: SiteCode, address: usize) -> (AccessRecord, u64) {
     let pc = site & PC;
     let stack = threads::trace_of(tid, |trace| {
         trace.find(Time::Epoch(epoch), |at, _, shape| at == address & PC as usize && shape & trace::ATOMIC != 0)
@@ -335,7 +335,7 @@ fn step(thread: &WatchedThread, lesson: &Lesson) -> OrderStep {
     }
 }
 
-fn finding_order(order: AtomicOrder) -> ravelin_findings::RecordedOrder {
+pub fn finding_order(order: AtomicOrder) -> ravelin_findings::RecordedOrder {
     match order {
         AtomicOrder::Relaxed => ravelin_findings::RecordedOrder::Relaxed,
         AtomicOrder::Acquire => ravelin_findings::RecordedOrder::Acquire,
@@ -354,7 +354,7 @@ fn in_block(block: HeapBlock) -> MemoryKind {
     }
 }
 
-fn place(address: usize) -> MemoryKind {
+pub fn place(address: usize) -> MemoryKind {
     if let Some(block) = blocks::containing(address) {
         return in_block(block);
     }

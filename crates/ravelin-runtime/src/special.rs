@@ -5,6 +5,7 @@ use crate::atomics;
 use crate::repair;
 use crate::schedule;
 use crate::this_thread;
+use crate::weak;
 use ravelin_clocks::AtomicOrder;
 use ravelin_findings::AccessKind;
 
@@ -33,6 +34,11 @@ pub enum NextAct {
 /// In the code of an order: the access is to be stale ([`crate::stale`]).
 pub const STALE: i32 = 1 << 20;
 
+/// In the code of an order: the run is weak ([`crate::weak`]).
+pub const WEAK: i32 = 1 << 21;
+/// Either of these.
+pub const UNUSUAL: i32 = STALE | WEAK;
+
 /// Whether the accesses of the calling thread need more than usual.
 #[inline(always)]
 pub fn is_needed() -> bool {
@@ -58,7 +64,7 @@ pub fn before_exchange(access: NextAccess, codes: (i32, i32)) -> (i32, i32) {
 fn prepare(access: NextAccess, code: i32, kind: AccessKind) -> i32 {
     schedule::access(access, [atomics::order(code); 2]);
     let code = if repair::is_on() { repair::prepare(access.pc, code, kind) } else { code };
-    code | stale_bit()
+    code | unusual()
 }
 
 #[cold]
@@ -67,11 +73,17 @@ fn prepare_exchange(access: NextAccess, codes: (i32, i32)) -> (i32, i32) {
     schedule::access(access, [codes.0, codes.1].map(atomics::order));
     let codes = if repair::is_on() { repair::prepare_exchange(access.pc, codes) } else { codes };
     schedule::exchange_orders(atomics::order(codes.0), atomics::order(codes.1));
-    (codes.0 | stale_bit(), codes.1)
+    (codes.0 | unusual(), codes.1)
 }
 
-fn stale_bit() -> i32 {
-    if schedule::steer::is_on() && schedule::steer::is_stale() { STALE } else { 0 }
+fn unusual() -> i32 {
+    if schedule::steer::is_on() {
+        if schedule::steer::is_stale() { STALE } else { 0 }
+    } else if weak::is_on() {
+        WEAK
+    } else {
+        0
+    }
 }
 
 /// Before a fence.

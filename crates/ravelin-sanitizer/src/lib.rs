@@ -24,7 +24,7 @@ mod watch;
 pub use ravelin_schedule::{NoSchedule, Schedule, Strategy};
 pub use replay::{NotReplayable, Recorded, Replay, SteeredReplay};
 pub use run_report::{RunReport, command_line, gathered_from};
-pub use runs::{CompletedRun, CompletedRuns, RunPlan, Scheduling, fingerprint};
+pub use runs::{CompletedRun, CompletedRuns, DEFAULT_VALUES, RunPlan, Scheduling, fingerprint};
 pub use suppression::{Suppressions, WrongSuppressions};
 pub use trial::Trial;
 pub use unpack::{NotUnpacked, Runtime};

@@ -21,7 +21,7 @@ pub enum NotReplayable {
     #[error("this report has {all} findings, and none is number {number}")]
     NoSuchFinding { all: usize, number: usize },
     #[error(
-        "this was found under the schedule of the operating system, which cannot be replayed: run the program with --schedule random or pct"
+        "this was found under the schedule of the operating system, which cannot be replayed: run the program with --schedule random, pct or weak"
     )]
     ByTheSystem,
     #[error(transparent)]
@@ -140,22 +140,32 @@ pub struct Replay {
     pub point: u64,
     /// The number of the finding, from 1.
     pub number: usize,
+    /// How the run ended, if it is a weak one that failed.
+    pub failure: Option<String>,
 }
 
 impl Replay {
     /// Of finding `number`, from 1, in a document of `ravelin run`.
     pub fn new(document: &Document, number: usize) -> Result<Replay, NotReplayable> {
         let Some(Answer::Sanitizer(report)) = document.answers.first() else { return Err(NotReplayable::NotAReport) };
-        let all = report.findings.len() + report.stuck.len();
+        let others = report.findings.len() + report.stuck.len();
+        let all = others + report.weak_failures().count();
         if all == 0 {
             return Err(NotReplayable::NothingFound);
         }
+        let failure = number.checked_sub(others + 1).and_then(|index| report.weak_failures().nth(index));
         let first = report.first_run(number).ok_or(NotReplayable::NoSuchFinding { all, number })?;
         let schedule = first.and_then(|first| Some((first.schedule.as_deref()?, first.point)));
         let (schedule, point) = schedule.ok_or(NotReplayable::ByTheSystem)?;
         let command = report.command.clone().filter(|command| !command.words.is_empty());
         let command = command.ok_or(NotReplayable::WithoutProgram)?;
-        Ok(Replay { command, schedule: schedule.parse()?, point, number })
+        Ok(Replay {
+            command,
+            schedule: schedule.parse()?,
+            point,
+            number,
+            failure: failure.map(|failure| failure.how.clone()),
+        })
     }
 
     /// The program.
@@ -166,17 +176,19 @@ impl Replay {
     /// The run that repeats it, up to that point.
     pub fn plan(&self) -> RunPlan {
         let options = self.command.options.iter().filter(|word| *word != "halt-on-first").cloned();
+        let halt_at = self.failure.is_none().then(|| format!("halt-at={}", self.point));
         let mut words = self.command.words.iter().map(OsString::from);
         RunPlan {
             watch: WatchCommand {
                 program: words.next().unwrap_or_default(),
                 arguments: words.collect(),
-                options: options.chain([format!("halt-at={}", self.point)]).collect(),
+                options: options.chain(halt_at).collect(),
                 ..WatchCommand::default()
             },
             scheduling: match self.schedule.strategy {
                 Strategy::Random => Scheduling::Random,
                 Strategy::Pct { depth, length } => Scheduling::Pct { depth, length: Some(length) },
+                Strategy::Weak { values } => Scheduling::Weak { values },
                 // Reports of `ravelin run` have none of these.
                 Strategy::Steered => Scheduling::Os,
             },
@@ -191,6 +203,9 @@ impl Replay {
 
     /// Whether the finding occurred again in a run of the plan.
     pub fn occurred(&self, again: &SanitizerReport) -> bool {
+        if let Some(how) = &self.failure {
+            return again.weak_failures().any(|failure| failure.how == *how);
+        }
         let all = again.findings.len() + again.stuck.len();
         (1..=all).any(|number| again.first_run(number).flatten().is_some_and(|first| first.point == self.point))
     }

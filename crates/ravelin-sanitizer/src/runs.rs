@@ -31,7 +31,14 @@ pub enum Scheduling {
         depth: u32,
         length: Option<u64>,
     },
+    /// A random walk with old values, of which so many are kept per location.
+    Weak {
+        values: u32,
+    },
 }
+
+/// How many values of a location a weak run keeps, if nothing else is said.
+pub const DEFAULT_VALUES: u32 = 1_000;
 
 /// What to run, and how often.
 #[derive(Clone, Debug, Default)]
@@ -175,6 +182,7 @@ impl RunPlan {
             Scheduling::Os => None,
             Scheduling::Random => Some(Strategy::Random),
             Scheduling::Pct { depth, .. } => Some(Strategy::Pct { depth, length }),
+            Scheduling::Weak { values } => Some(Strategy::Weak { values }),
         };
         strategy.map(|strategy| Schedule { strategy, seed: self.seed.wrapping_add(number) })
     }

@@ -15,6 +15,11 @@ pub enum Strategy {
         /// Among how many points those are chosen: about as many as a run has.
         length: u64,
     },
+    /// A random walk in which accesses may read old values, too.
+    Weak {
+        /// How many values of each location are kept.
+        values: u32,
+    },
     /// The choices are given ([`crate::Steering`]).
     Steered,
 }
@@ -32,7 +37,7 @@ pub struct NoSchedule(String);
 
 impl fmt::Display for NoSchedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no schedule; expected random:SEED or pct:SEED:DEPTH:LENGTH", self.0)
+        write!(f, "`{}` is no schedule; expected random:SEED, pct:SEED:DEPTH:LENGTH or weak:SEED:VALUES", self.0)
     }
 }
 
@@ -43,6 +48,7 @@ impl fmt::Display for Schedule {
         match self.strategy {
             Strategy::Random => write!(f, "random:{}", self.seed),
             Strategy::Pct { depth, length } => write!(f, "pct:{}:{depth}:{length}", self.seed),
+            Strategy::Weak { values } => write!(f, "weak:{}:{values}", self.seed),
             Strategy::Steered => write!(f, "steered:{}", self.seed),
         }
     }
@@ -63,6 +69,7 @@ impl FromStr for Schedule {
                     depth: u32::try_from(number()?).ok().filter(|depth| *depth > 0)?,
                     length: number().filter(|length| *length > 0)?,
                 },
+                "weak" => Strategy::Weak { values: u32::try_from(number()?).ok().filter(|values| *values > 0)? },
                 "steered" => Strategy::Steered,
                 _ => return None,
             };
@@ -79,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_schedule_is_read_as_it_is_written() {
-        for text in ["random:0", "random:18446744073709551615", "pct:7:3:1000", "steered:0"] {
+        for text in ["random:0", "random:18446744073709551615", "pct:7:3:1000", "weak:7:1000", "steered:0"] {
             assert_eq!(text.parse::<Schedule>().expect("a schedule").to_string(), text);
         }
         for text in [
@@ -92,6 +99,8 @@ mod tests {
             "pct:1:0:5",
             "pct:1:3:0",
             "os:1",
+            "weak:1",
+            "weak:1:0",
             "pct:1:2:3:4",
         ] {
             assert!(text.parse::<Schedule>().is_err(), "{text}");

@@ -281,7 +281,7 @@ impl Turns {
     /// A new thread, ready to run.
     pub fn add(&mut self) -> usize {
         let depth = match self.strategy {
-            Strategy::Random | Strategy::Steered => 0,
+            Strategy::Random | Strategy::Weak { .. } | Strategy::Steered => 0,
             Strategy::Pct { depth, .. } => i64::from(depth),
         };
         let priority = depth + (self.random.number() >> 8) as i64;
@@ -521,8 +521,10 @@ impl Turns {
                 Ok(chosen) => chosen,
                 Err(end) => return TurnDecision::Cut(end),
             },
-            Strategy::Random if self.yielding == 0 => self.ready[self.random.below(self.ready.len() as u64) as usize],
-            Strategy::Random => self.pick_unyielding(me),
+            Strategy::Random | Strategy::Weak { .. } if self.yielding == 0 => {
+                self.ready[self.random.below(self.ready.len() as u64) as usize]
+            }
+            Strategy::Random | Strategy::Weak { .. } => self.pick_unyielding(me),
             Strategy::Pct { .. } => self.highest(),
         };
         if chosen == me {
@@ -639,7 +641,7 @@ impl Turns {
     fn give_way(&mut self, me: usize) {
         self.alone = 0;
         match self.strategy {
-            Strategy::Random => {
+            Strategy::Random | Strategy::Weak { .. } => {
                 if !self.threads[me].yields {
                     self.threads[me].yields = true;
                     self.yielding += 1;

@@ -10,6 +10,7 @@ mod problem;
 pub(crate) mod sample;
 mod trial;
 mod verification;
+mod weak;
 
 pub use access::{
     AccessKind, AccessOrder, CallerLine, Frame, MemoryArea, PathStep, PathStepKind, WatchedAccess, WatchedLocation,
@@ -19,6 +20,7 @@ pub use consequence::{Consequence, OutputDifference, OutputStream, StaleOutcome,
 pub use problem::{Problem, ProblemGroup};
 pub use trial::FixTrial;
 pub use verification::{Failure, Verification};
+pub use weak::{StaleAccess, WeakFailure, WeakRuns};
 
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
@@ -46,6 +48,9 @@ pub struct SanitizerReport {
     pub verification: Option<Verification>,
     /// The runs; empty for `findings`.
     pub runs: Vec<ProgramRun>,
+    /// What accesses with old values led to, for `--schedule weak`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weak: Option<WeakRuns>,
     /// Why each of several runs was a new process; omitted if they were forked before the second thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fresh_processes: Option<String>,
@@ -78,7 +83,25 @@ impl SanitizerReport {
 
     /// Whether nothing was found.
     pub fn is_clean(&self) -> bool {
-        self.findings.is_empty() && self.stuck.is_empty()
+        self.findings.is_empty()
+            && self.stuck.is_empty()
+            && self.weak.as_ref().is_none_or(|weak| weak.failures.is_empty())
+    }
+
+    /// Failures of weak runs that are not standstills: these are listed among the others.
+    pub fn weak_failures(&self) -> impl Iterator<Item = &WeakFailure> {
+        self.weak.iter().flat_map(|weak| &weak.failures).filter(|failure| !failure.standstill)
+    }
+
+    /// Standstills of weak runs to which old values have led.
+    pub fn weak_standstills(&self) -> impl Iterator<Item = &WeakFailure> {
+        let failures = self.weak.iter().flat_map(|weak| &weak.failures);
+        failures.filter(|failure| failure.standstill && !failure.stale.is_empty())
+    }
+
+    /// How many problems there are in all.
+    pub fn found(&self) -> usize {
+        self.findings.len() + self.stuck.len() + self.weak_failures().count()
     }
 
     /// The notes of all processes, each once, and the processes that have it.
@@ -95,12 +118,13 @@ impl SanitizerReport {
         notes
     }
 
-    /// A finding or a standstill by its number, from 1: the run in which it occurred first. Standstills are numbered
-    /// after the findings.
+    /// A finding, a standstill or a failure of a weak run by its number, from 1: the run in which it occurred first. They are
+    /// numbered in this order.
     pub fn first_run(&self, number: usize) -> Option<Option<&FirstRun>> {
         let findings = self.findings.iter().map(|finding| finding.first_run.as_ref());
         let stuck = self.stuck.iter().map(|stuck| stuck.first_run.as_ref());
-        findings.chain(stuck).nth(number.checked_sub(1)?)
+        let failures = self.weak_failures().map(|failure| failure.first_run.as_ref());
+        findings.chain(stuck).chain(failures).nth(number.checked_sub(1)?)
     }
 }
 
@@ -128,7 +152,7 @@ pub struct CommandLine {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramRun {
-    /// Such as `random:7`, `pct:7:3:1000` or `steps:0x2,1x3`; null for the schedule of the operating system.
+    /// Such as `random:7`, `pct:7:3:1000`, `weak:7:1000` or `steps:0x2,1x3`; null for the schedule of the operating system.
     pub schedule: Option<String>,
     /// Its own exit code, or 128 and the signal that killed it.
     pub exit_code: u8,

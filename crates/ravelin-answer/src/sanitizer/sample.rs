@@ -29,6 +29,7 @@ pub fn report() -> SanitizerReport {
         findings: vec![stale_read(), race()],
         stuck: Vec::new(),
         verification: None,
+        weak: None,
         runs: Vec::new(),
         processes: vec![process],
         crashes: Vec::new(),

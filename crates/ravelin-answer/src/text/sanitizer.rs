@@ -3,8 +3,8 @@
 use super::{Style, counted, grouped};
 use crate::Verdict;
 use crate::sanitizer::{
-    Crash, Failure, Finding, FirstRun, FixTrial, Frame, MemoryArea, Problem, SanitizerReport, Standstill, Verification,
-    WatchedAccess, WatchedLocation, WatchedProcess, WatchedThread, signal_words,
+    Crash, Failure, Finding, FirstRun, FixTrial, Frame, MemoryArea, Problem, SanitizerReport, StaleAccess, Standstill,
+    Verification, WatchedAccess, WatchedLocation, WatchedProcess, WatchedThread, WeakFailure, signal_words,
 };
 use std::fmt::Write;
 
@@ -22,6 +22,15 @@ pub(super) fn report(report: &SanitizerReport, style: Style) -> String {
         standstill(&mut text, report.findings.len() + index + 1, found, report, style);
         text.push('\n');
     }
+    for failure in report.weak_standstills() {
+        weak_failure(&mut text, None, failure, report, style);
+        text.push('\n');
+    }
+    for (index, failure) in report.weak_failures().enumerate() {
+        let number = report.findings.len() + report.stuck.len() + index + 1;
+        weak_failure(&mut text, Some(number), failure, report, style);
+        text.push('\n');
+    }
     for found in &report.crashes {
         crash(&mut text, found, report, style);
         text.push('\n');
@@ -31,6 +40,39 @@ pub(super) fn report(report: &SanitizerReport, style: Style) -> String {
         None => summary(&mut text, report, style),
     }
     text
+}
+
+/// Weak runs that ended badly, and the old values in one of them.
+fn weak_failure(
+    text: &mut String,
+    number: Option<usize>,
+    failure: &WeakFailure,
+    report: &SanitizerReport,
+    style: Style,
+) {
+    let often = match (&failure.first_run, report.runs.len()) {
+        (Some(FirstRun { schedule: Some(schedule), .. }), 0 | 1) => format!(", with {schedule}"),
+        (Some(FirstRun { schedule: Some(schedule), .. }), all) => {
+            format!(", in {} of {} runs, here with {schedule}", grouped(failure.runs as u64), grouped(all as u64))
+        }
+        _ => String::new(),
+    };
+    let number = number.map(|number| format!("{number}. ")).unwrap_or_default();
+    let _ = writeln!(text, "{number}{}{often}", style.paint("1;31", &failure.how));
+    let _ = writeln!(text, "   {}", failure.explanation());
+    for stale in &failure.stale {
+        let StaleAccess { access, location, .. } = stale;
+        let (what, size) = (style.paint("1", &access.words()), counted(access.size, "byte"));
+        let (of, thread) = (location.words(), access.thread.words());
+        let words = StaleAccess::words(access, &stale.value, &stale.newest);
+        let _ = writeln!(text, "   {what} of {of}, {size}, in {thread} {words}{}", stale.times());
+        stack(text, &access.stack);
+        source(text, access);
+        if let Some(newer) = &stale.newer {
+            let at = newer.place().map(|place| format!(" at {place}")).unwrap_or_default();
+            let _ = writeln!(text, "     the newest was that of the {} in {}{at}", newer.words(), newer.thread.words());
+        }
+    }
 }
 
 /// What is known about all schedules.
@@ -233,7 +275,7 @@ fn threads(text: &mut String, finding: &Finding) {
 }
 
 fn summary(text: &mut String, report: &SanitizerReport, style: Style) {
-    let found = match report.findings.len() + report.stuck.len() + report.hidden.rejoining {
+    let found = match report.found() + report.hidden.rejoining {
         0 if !report.is_recorded() => style.paint("1;33", "what was found could not be recorded"),
         0 if report.verdict == Verdict::Unknown => style.paint("1;33", "not everything was watched"),
         0 => style.paint("1;32", "nothing found"),
@@ -243,7 +285,14 @@ fn summary(text: &mut String, report: &SanitizerReport, style: Style) {
     if let Some(again) = &report.again {
         let _ = writeln!(text, "  again: {again}");
     }
-    ends(text, report);
+    match &report.weak {
+        Some(weak) => {
+            let times = if weak.stale == 1 { "once".to_owned() } else { format!("{} times", grouped(weak.stale)) };
+            let runs = counted(weak.stale_runs as u64, "run");
+            let _ = writeln!(text, "  accesses took old values {times}, in {runs}");
+        }
+        None => ends(text, report),
+    }
     remarks(text, report);
 }
 

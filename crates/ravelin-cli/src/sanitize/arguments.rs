@@ -29,8 +29,8 @@ const RUN_HELP: &str = "\
 The program keeps its input, output and signals. The report is printed when it ends: text to standard error, JSON and SARIF
 to standard output, or to the file of --output.
 
-Exit codes: 1 (or that of --exit-code) something was found, including a deadlock, a livelock or a run without progress; 2 the
-command line is wrong or the program was not built with the sanitizer; otherwise the exit code of the program, or 128 plus
+Exit codes: 1 (or that of --exit-code) something was found, including a deadlock, a livelock, a run without progress, and with
+--schedule weak a run that fails; 2 the command line is wrong or the program was not built with the sanitizer; otherwise the exit code of the program, or 128 plus
 the signal that killed it.";
 
 #[derive(Debug, Args)]
@@ -121,8 +121,8 @@ procedural macros are not. The build directory is target/ravelin (with --no-race
 the command are those of cargo. Documentation tests are not run. If the toolchain can instrument only atomics, the report
 says that data races were not looked for.
 
-With --schedule random or pct, several --runs or --consequences, the command is test, and each test is run by itself with
-each schedule. The report has an answer per test.
+With --schedule random, pct or weak, several --runs or --consequences, the command is test, and each test is run by itself
+with each schedule. The report has an answer per test.
 
 `cargo ravelin verify` runs each test under every schedule; `cargo ravelin verify --help` describes it.
 
@@ -300,7 +300,8 @@ pub struct Schedules {
     /// Number of runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: u64,
-    /// How the next thread is chosen: by the operating system, by a random walk, or by priorities that change at a few points
+    /// How the next thread is chosen: by the operating system, by a random walk, or by priorities that change at a few points.
+    /// weak is a random walk in which atomic accesses may read old values, as C11 allows
     #[arg(long, value_name = "HOW", default_value = "os")]
     pub schedule: ScheduleKind,
     /// Seed of the first run; each later run uses the next seed
@@ -312,11 +313,14 @@ pub struct Schedules {
     /// For pct: the number of scheduling points among which those are chosen [default: that of the first run]
     #[arg(long, value_name = "POINTS", value_parser = clap::value_parser!(u64).range(1..))]
     pub length: Option<u64>,
+    /// For weak: how many values of each location are kept; older ones are no longer read [default: 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub values: Option<u32>,
     /// Report a livelock after this number of scheduling points without an effect; 0 for never
     #[arg(long, value_name = "POINTS", default_value_t = 5_000_000)]
     pub livelock: u64,
-    /// End a run that makes no progress for this long, and report where its threads are; 0 for never [default: 60 for random and pct,
-    /// 0 for os]
+    /// End a run that makes no progress for this long, and report where its threads are; 0 for never [default: 0 for os,
+    /// otherwise 60]
     #[arg(long, value_name = "SECONDS")]
     pub no_progress: Option<u64>,
     /// Number of runs at a time [default: 1 for os, otherwise one per processor]
@@ -332,10 +336,11 @@ pub enum ScheduleKind {
     Os,
     Random,
     Pct,
+    Weak,
 }
 
 const REPLAY_HELP: &str = "\
-The report is one that `ravelin verify --format json` or `ravelin run --schedule random|pct --format json` wrote. The
+The report is one that `ravelin verify --format json` or `ravelin run --schedule random|pct|weak --format json` wrote. The
 program must be the same file. It runs in the same directory with the same arguments; one of `run` is stopped at the
 finding.
 

@@ -2,7 +2,7 @@
 
 use super::arguments::{Cargo, ScheduleKind};
 use super::consequences::{self, deciding, folded};
-use super::run::{exit_code, make_runs, plan_of};
+use super::run::{check_schedule, exit_code, make_runs, plan_of};
 use super::verify::list_tests;
 use ravelin::Verdict;
 use ravelin::answer::SanitizerReport;
@@ -24,6 +24,7 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
         return super::verify::verify_tests(words);
     }
     let wanted = arguments.report.wanted()?;
+    check_schedule(&arguments.schedules)?;
     let races = match (arguments.races, arguments.no_races) {
         (true, _) => rust::Races::Required,
         (false, true) => rust::Races::No,

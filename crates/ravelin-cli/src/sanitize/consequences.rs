@@ -47,7 +47,7 @@ pub fn run(arguments: &Run, plan: RunPlan, wanted: &Wanted) -> anyhow::Result<Ex
 
 /// Makes the runs of a program.
 pub fn draw(schedules: &Schedules, plan: RunPlan, wanted: &Wanted) -> anyhow::Result<DrawnAnswer> {
-    if schedules.schedule == ScheduleKind::Pct {
+    if matches!(schedules.schedule, ScheduleKind::Pct | ScheduleKind::Weak) {
         anyhow::bail!("--consequences draws schedules by a random walk; leave out --schedule");
     }
     let command = plan.command_line();

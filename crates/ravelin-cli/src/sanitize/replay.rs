@@ -38,7 +38,11 @@ pub fn replay(arguments: &arguments::Replay) -> anyhow::Result<Exit> {
     arguments.options.print("replay", vec![answer], &report.sources(), stderr())?;
     let Replay { schedule, number, point, .. } = replay;
     if occurred {
-        complain!("replayed {schedule}: finding {number} occurred again at scheduling point {point}");
+        let point = match &replay.failure {
+            Some(how) => format!(": {how}"),
+            None => format!(" at scheduling point {point}"),
+        };
+        complain!("replayed {schedule}: finding {number} occurred again{point}");
         return Ok(Exit::Violated);
     }
     let reached = ran.iter().flat_map(|run| &run.watched.processes).map(|process| process.points).max().unwrap_or(0);
@@ -47,9 +51,11 @@ pub fn replay(arguments: &arguments::Replay) -> anyhow::Result<Exit> {
     } else {
         "the program is not that of the report"
     };
-    complain!(
-        "replayed {schedule}: finding {number} did not occur again (recorded at scheduling point {point}, this run has {reached}): {why}"
-    );
+    let recorded = match &replay.failure {
+        Some(how) => how.clone(),
+        None => format!("recorded at scheduling point {point}, this run has {reached}"),
+    };
+    complain!("replayed {schedule}: finding {number} did not occur again ({recorded}): {why}");
     Ok(report.verdict().into())
 }
 

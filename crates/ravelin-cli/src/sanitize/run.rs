@@ -6,7 +6,7 @@ use super::{consequences, fix};
 use crate::exit::Exit;
 use ravelin_output::{LiveLine, stderr};
 use ravelin_sanitizer::report::{Report, Wanted};
-use ravelin_sanitizer::{CompletedRun, RunPlan, RunReport, Scheduling, WatchCommand};
+use ravelin_sanitizer::{CompletedRun, DEFAULT_VALUES, RunPlan, RunReport, Scheduling, WatchCommand};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -16,6 +16,17 @@ const NO_PROGRESS: u64 = 60;
 /// Runs a program and reports.
 pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
     let wanted = arguments.report.wanted()?;
+    check_schedule(&arguments.schedules)?;
+    if arguments.schedules.schedule == ScheduleKind::Weak {
+        let asked = [
+            (arguments.fix_all, "--fix-all"),
+            (!arguments.try_fix.is_empty(), "--try-fix"),
+            (arguments.consequences.consequences, "--consequences"),
+        ];
+        if let Some((_, option)) = asked.into_iter().find(|(is_asked, _)| *is_asked) {
+            anyhow::bail!("{option} is about robustness, which weak runs do not watch; leave out --schedule weak");
+        }
+    }
     let plan = plan(arguments)?;
     if arguments.fix_all || !arguments.try_fix.is_empty() {
         return fix::try_out(arguments, plan, &wanted);
@@ -57,13 +68,24 @@ fn plan(arguments: &Run) -> anyhow::Result<RunPlan> {
     Ok(plan_of(&arguments.schedules, watch))
 }
 
+/// Refuses options that belong to another schedule.
+pub fn check_schedule(schedules: &Schedules) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        schedules.values.is_none() || schedules.schedule == ScheduleKind::Weak,
+        "--values is for --schedule weak: in other runs every access reads the newest value"
+    );
+    Ok(())
+}
+
 /// Runs of a program with these schedules.
 pub fn plan_of(schedules: &Schedules, mut watch: WatchCommand) -> RunPlan {
-    let Schedules { runs, schedule, seed, depth, length, livelock, no_progress, jobs, fresh_processes } = *schedules;
+    let Schedules { runs, schedule, seed, depth, length, values, livelock, no_progress, jobs, fresh_processes } =
+        *schedules;
     let scheduling = match schedule {
         ScheduleKind::Os => Scheduling::Os,
         ScheduleKind::Random => Scheduling::Random,
         ScheduleKind::Pct => Scheduling::Pct { depth, length },
+        ScheduleKind::Weak => Scheduling::Weak { values: values.unwrap_or(DEFAULT_VALUES) },
     };
     let by_default = || if scheduling == Scheduling::Os { 1 } else { ravelin::usual_workers() };
     let no_progress = no_progress.unwrap_or(if scheduling == Scheduling::Os { 0 } else { NO_PROGRESS });

@@ -7,7 +7,7 @@ use crate::picture;
 use crate::story::{Edge, Event, Graph};
 use maud::{Markup, html};
 use ravelin_answer::sanitizer::{
-    AccessKind, Finding, Frame, PathStepKind, Problem, ProblemGroup, Standstill, WatchedAccess,
+    AccessKind, Finding, Frame, PathStepKind, Problem, ProblemGroup, Standstill, WatchedAccess, WeakFailure,
 };
 use ravelin_answer::text::counted;
 use ravelin_answer::{EdgeKind, SanitizerReport};
@@ -41,6 +41,31 @@ pub fn findings(found: &SanitizerReport, context: &PageContext) -> Markup {
         @for card in &shown { (card) }
         @if left_away > 0 { p.faint { (counted(left_away as u64, "more finding")) " did not fit into this page." } }
         @for stuck in &found.stuck { (waiting(stuck, context)) }
+        @for failure in found.weak_standstills().chain(found.weak_failures()) { (weak_failure(failure, context)) }
+    }
+}
+
+/// Weak runs that ended badly, with the old values in one of them.
+fn weak_failure(failure: &WeakFailure, context: &PageContext) -> Markup {
+    html! {
+        article.finding {
+            h2 { (capitalised(&failure.how)) }
+            p.faint {
+                "in " (counted(failure.runs as u64, "run"))
+                @if let Some(schedule) = failure.first_run.as_ref().and_then(|run| run.schedule.as_ref()) { ", here with the schedule " (schedule) }
+            }
+            p { (capitalised(failure.explanation())) }
+            div.pair {
+                @for stale in &failure.stale {
+                    section.access {
+                        h3 { (capitalised(&stale.access.thread.words())) }
+                        p { (ticked(&capitalised(&stale.sentence))) (stale.times()) }
+                        (stack(&stale.access.stack, stale.access.source.as_deref(), None, context))
+                        @if let Some(newer) = &stale.newer { p.faint { "The newest value was that of the " (ticked(&newer.phrase(None))) } }
+                    }
+                }
+            }
+        }
     }
 }
 

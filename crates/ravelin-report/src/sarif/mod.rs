@@ -33,6 +33,7 @@ pub fn report(answers: &[Answer], root: Option<&str>) -> String {
             Answer::Sanitizer(report) => {
                 of_sanitizer = true;
                 results.extend(report.findings.iter().map(sanitizer::result));
+                results.extend(report.weak_failures().map(sanitizer::weak_failure));
                 notifications.extend(sanitizer::notifications(report));
             }
             answer => {

@@ -107,8 +107,17 @@ pub(super) static SANITIZER: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         description: problem.description(),
         level: if problem.is_certain() { SarifLevel::Error } else { SarifLevel::Warning },
     };
-    Problem::ALL.into_iter().map(rule).collect()
+    let failure = Rule {
+        id: WEAK_FAILURE,
+        heading: "a weak run fails",
+        description: "The program failed in a run in which atomic accesses took old values, as C11 allows.",
+        level: SarifLevel::Error,
+    };
+    Problem::ALL.into_iter().map(rule).chain([failure]).collect()
 });
+
+/// The rule of weak runs that ended badly.
+pub(super) const WEAK_FAILURE: &str = "weak-failure";
 
 #[cfg(test)]
 mod tests {

@@ -5,9 +5,10 @@ use super::format::{
     CodeFlow, Fingerprints, LogicalLocation, Notification, ResultKind, SarifLevel, SarifLocation, SarifResult,
     ThreadFlow, ThreadFlowLocation,
 };
+use super::rules::WEAK_FAILURE;
 use super::{SANITIZER, numbered, physical};
 use ravelin_answer::SanitizerReport;
-use ravelin_answer::sanitizer::{Finding, Frame, MemoryArea, WatchedAccess, signal_words};
+use ravelin_answer::sanitizer::{Finding, Frame, MemoryArea, StaleAccess, WatchedAccess, WeakFailure, signal_words};
 use ravelin_program::Position;
 
 pub(super) fn result(finding: &Finding) -> SarifResult {
@@ -49,6 +50,32 @@ pub(super) fn result(finding: &Finding) -> SarifResult {
         partial_fingerprints: Fingerprints {
             places: format!("{rule_id} {} {}", site(&finding.access), site(&finding.other)),
         },
+    }
+}
+
+/// A weak run that ended badly: at the last access that took an old value, with the others as related locations.
+pub(super) fn weak_failure(failure: &WeakFailure) -> SarifResult {
+    let located = |stale: &StaleAccess| innermost(&stale.access, stale.sentence.clone());
+    let first = failure.stale.first().map(located);
+    let schedule = failure.first_run.as_ref().and_then(|run| run.schedule.clone()).unwrap_or_default();
+    let explanation = match failure.stale.len() {
+        0 => failure.explanation().to_owned(),
+        1 => "1 access took an old value".to_owned(),
+        many => format!("accesses at {many} places took old values"),
+    };
+    let rule = SANITIZER.iter().position(|rule| rule.id == WEAK_FAILURE);
+    SarifResult {
+        rule_id: WEAK_FAILURE,
+        rule_index: rule,
+        kind: ResultKind::Fail,
+        level: SarifLevel::Error,
+        message: format!("a run with {schedule} was {}: {explanation}", failure.how).into(),
+        locations: [first.unwrap_or_default()],
+        related_locations: numbered(failure.stale.iter().skip(1).map(located)),
+        code_flows: Vec::new(),
+        fixes: Vec::new(),
+        occurrence_count: Some(failure.runs as u64),
+        partial_fingerprints: Fingerprints { places: format!("{WEAK_FAILURE} {}", failure.how) },
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn report(report: &SanitizerReport) -> Story {
             ("not recorded".to_owned(), format!("What was found in {runs} of {program} could not be recorded."))
         }
         Verdict::Violated => {
-            let word = counted((report.findings.len() + report.stuck.len()) as u64, "finding");
+            let word = counted(report.found() as u64, "finding");
             let sentence = format!("{word} in {runs} of {program}.");
             (word, sentence)
         }

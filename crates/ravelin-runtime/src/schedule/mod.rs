@@ -19,7 +19,7 @@ pub mod time;
 pub mod turn;
 
 use crate::special::{NextAccess, NextAct};
-use crate::{server, this_thread};
+use crate::{server, this_thread, weak};
 use ravelin_clocks::{AtomicOrder, MessageAccess};
 use ravelin_findings::events::{Act, RunEvent, flags};
 use ravelin_findings::steering::{SteeredEnd, doubts};
@@ -38,6 +38,7 @@ static ON: AtomicBool = AtomicBool::new(false);
 /// Sets the schedule that `ravelin run` requested.
 pub fn want(schedule: Schedule, livelock: u64, processor: Option<usize>) {
     turn::choose_processor(processor);
+    weak::begin(schedule);
     *TURNS.lock() = Some(Turns::new(schedule, livelock));
     WANTED.store(turn::reserve(), Ordering::Release);
 }
@@ -107,6 +108,7 @@ pub fn end_runs() {
 /// This process was forked where runs begin: it goes on as if it had been under this schedule from the beginning. Returns whether there is a schedule.
 pub fn begin_again(schedule: Schedule, livelock: u64) -> bool {
     turn::sit_down_again();
+    weak::begin(schedule);
     turn::with(|turns| *turns = turns.under(schedule, livelock)).is_some() && is_on()
 }
 
@@ -124,6 +126,7 @@ pub fn switch_off() {
     ON.store(false, Ordering::Release);
     WANTED.store(false, Ordering::Release);
     steer::switch_off();
+    weak::switch_off();
 }
 
 /// The calling thread takes no turns any more: there is no schedule in a forked child.

@@ -3,8 +3,9 @@
 
 use super::stuck::{Blocked, Stuck};
 use super::suggestion::{Segment, Strengthen, Suggestion};
-use super::{Finding, Report, Run, Step};
+use super::{Finding, Report, Run, Step, WeakEnd, WeakReport};
 use crate::repair::{Fix, fixes_of};
+use crate::runs::DEFAULT_VALUES;
 use ravelin_answer::Verdict;
 use ravelin_answer::sanitizer::{self as answer, CommandLine, FirstRun, ProgramRun, SanitizerReport, SuggestionKind};
 use ravelin_schedule::{Schedule, Strategy};
@@ -32,6 +33,7 @@ impl Report {
             again: self.again(),
             verification: None,
             runs: self.runs.iter().map(watched_run).collect(),
+            weak: self.weak.as_ref().map(|weak| self.weak_runs(weak)),
             fresh_processes: self.fresh_processes.map(|reason| reason.to_string()),
             findings: self.findings.iter().map(|found| self.finding(found)).collect(),
             stuck: self.stuck.iter().map(|found| self.standstill(found)).collect(),
@@ -47,7 +49,8 @@ impl Report {
     /// The command that repeats the first run with a finding.
     fn again(&self) -> Option<String> {
         let runs = self.findings.iter().map(|finding| &finding.runs).chain(self.stuck.iter().map(|found| &found.runs));
-        let first = runs.filter_map(|runs| runs.first()).min()?;
+        let ended = self.weak.iter().flat_map(|weak| &weak.ends).map(|end| &end.shown).next();
+        let first = ended.or_else(|| runs.filter_map(|runs| runs.first()).min())?;
         let schedule = self.runs.get(*first)?.schedule?;
         let words = std::iter::once(&self.program).chain(&self.arguments).map(|word| quoted(word));
         Some(format!("ravelin run {} {}", options(&schedule), words.collect::<Vec<_>>().join(" ")))
@@ -79,6 +82,18 @@ impl Report {
 
     fn crash(&self, found: &answer::Crash, runs: &[usize]) -> answer::Crash {
         answer::Crash { runs: runs.len(), first_run: self.first_run(runs, 0), ..found.clone() }
+    }
+
+    fn weak_runs(&self, weak: &WeakReport) -> answer::WeakRuns {
+        let failure = |end: &WeakEnd| answer::WeakFailure {
+            how: end.how.clone(),
+            standstill: end.standstill,
+            runs: end.runs,
+            first_run: self.first_run(&[end.shown], 0),
+            stale: end.stale.clone(),
+        };
+        let WeakReport { stale, stale_runs, ends } = weak;
+        answer::WeakRuns { stale: *stale, stale_runs: *stale_runs, failures: ends.iter().map(failure).collect() }
     }
 
     fn standstill(&self, found: &Stuck) -> answer::Standstill {
@@ -168,6 +183,8 @@ fn options(schedule: &Schedule) -> String {
         Strategy::Pct { depth, length } => {
             format!("--schedule pct --depth {depth} --length {length} --seed {}", schedule.seed)
         }
+        Strategy::Weak { values: DEFAULT_VALUES } => format!("--schedule weak --seed {}", schedule.seed),
+        Strategy::Weak { values } => format!("--schedule weak --values {values} --seed {}", schedule.seed),
         Strategy::Steered => String::new(),
     }
 }

@@ -2,12 +2,13 @@
 //! removes unwanted ones.
 
 use super::stuck::{Blocked, Stuck};
+use super::weak;
 use super::{Finding, Report, Run, Step, Suggestion};
 use crate::suppression::Suppressions;
 use crate::symbols::{Symbols, is_in_standard_library, is_library_header};
 use ravelin_answer::sanitizer::{
     AccessKind, AccessOrder, CallerLine, Crash, Frame, HiddenFindings, MemoryArea, PathStepKind, Problem, ProblemGroup,
-    StandstillKind, WatchedAccess, WatchedLocation, WatchedProcess, WatchedThread, signal_name,
+    StaleAccess, StandstillKind, WatchedAccess, WatchedLocation, WatchedProcess, WatchedThread, signal_name,
 };
 use ravelin_findings::{Findings, MemoryKind, Spinning, WaitsFor, notes};
 use std::collections::HashMap;
@@ -108,7 +109,9 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
     for finding in &mut merged {
         naming.add_sources(finding);
     }
+    let weak = weak::report(&gathered.runs, &gathered.run_of, &gathered.processes, &mut naming);
     Report {
+        weak,
         program: gathered.program,
         arguments: gathered.arguments,
         findings: merged,
@@ -241,7 +244,7 @@ fn process(findings: &Findings) -> WatchedProcess {
 }
 
 /// Gives names to addresses.
-struct Naming<'a> {
+pub(super) struct Naming<'a> {
     symbols: Symbols,
     executable: Option<&'a Path>,
     directory: Option<PathBuf>,
@@ -310,6 +313,19 @@ impl Naming<'_> {
         }
         let kind = standstill_kind(found.kind);
         Stuck { kind, seconds: found.seconds, point: found.point, threads, runs: run.into_iter().collect() }
+    }
+
+    /// An access that took an old value.
+    pub(super) fn stale(&mut self, process: &Findings, found: &ravelin_findings::StaleRecord) -> StaleAccess {
+        let mut access = self.access(process, &found.access);
+        access.source = access.stack.first().and_then(|frame| self.source(frame));
+        access.caller = self.caller(&access.stack);
+        let location = self.location(process, found.address, &found.place);
+        let newer = (!found.newer.stack.is_empty()).then(|| self.access(process, &found.newer));
+        let (value, newest) = (shown(found.value, access.size), shown(found.newest, access.size));
+        let words = StaleAccess::words(&access, &value, &newest);
+        let sentence = format!("the {} {words}", access.phrase(Some(&location)));
+        StaleAccess { sentence, count: found.count, value, newest, access, location, newer }
     }
 
     fn crash(&mut self, process: &Findings, found: &ravelin_findings::CrashRecord) -> Crash {
@@ -480,13 +496,20 @@ fn path_step_kind(kind: ravelin_findings::OrderStepKind) -> PathStepKind {
     }
 }
 
-fn standstill_kind(kind: ravelin_findings::Standstill) -> StandstillKind {
+pub(super) fn standstill_kind(kind: ravelin_findings::Standstill) -> StandstillKind {
     use ravelin_findings::Standstill;
     match kind {
         Standstill::Deadlock => StandstillKind::Deadlock,
         Standstill::Livelock => StandstillKind::Livelock,
         Standstill::NoProgress => StandstillKind::NoProgress,
     }
+}
+
+/// A value of so many bytes, with its sign if it is small below zero, as -1 often is.
+fn shown(value: u64, size: u64) -> String {
+    let unused = 64 - 8 * size.clamp(1, 8) as u32;
+    let signed = (value << unused) as i64 >> unused;
+    if (-1_000..0).contains(&signed) { signed.to_string() } else { value.to_string() }
 }
 
 /// The lines of a source file; none if it is not an ordinary file.

@@ -8,10 +8,12 @@ mod collect;
 mod sources;
 mod stuck;
 mod suggestion;
+mod weak;
 
 pub use collect::{Gathered, Wanted, gather, ignoring};
 pub use stuck::{Blocked, Stuck};
 pub use suggestion::{Segment, Strengthen, Suggestion};
+pub use weak::{WeakEnd, WeakReport};
 
 use crate::watch::FreshReason;
 use ravelin_answer::sanitizer::{
@@ -33,6 +35,8 @@ pub struct Report {
     pub stuck: Vec<Stuck>,
     /// Crashes, with the runs in which they occurred.
     pub crashes: Vec<(Crash, Vec<usize>)>,
+    /// What weak runs did, if there were any.
+    pub weak: Option<WeakReport>,
     /// The runs; empty if only files were read.
     pub runs: Vec<Run>,
     /// The processes that were watched.
@@ -59,7 +63,7 @@ impl Run {
 impl Report {
     /// Whether nothing is shown.
     pub fn is_clean(&self) -> bool {
-        self.findings.is_empty() && self.stuck.is_empty()
+        self.findings.is_empty() && self.stuck.is_empty() && self.weak.as_ref().is_none_or(|weak| weak.ends.is_empty())
     }
 
     /// Whether everything was watched and recorded: if not, a clean report implies nothing.

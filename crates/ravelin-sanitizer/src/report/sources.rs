@@ -15,8 +15,10 @@ impl Report {
             |access: &'_ WatchedAccess| -> Vec<Frame> { [&access.stack[..], &access.thread.started].concat() };
         let found = self.findings.iter().flat_map(|finding| [&finding.access, &finding.other]).flat_map(of_access);
         let stuck = self.stuck.iter().flat_map(|stuck| &stuck.threads).flat_map(|blocked| blocked.stack.clone());
+        let weak = self.weak.iter().flat_map(|weak| &weak.ends).flat_map(|end| &end.stale);
+        let stale = weak.flat_map(|stale| of_access(&stale.access));
         let mut names: Vec<String> = Vec::new();
-        for name in found.chain(stuck).filter_map(|frame| frame.file) {
+        for name in found.chain(stuck).chain(stale).filter_map(|frame| frame.file) {
             if names.len() < MOST_FILES && !names.contains(&name) {
                 names.push(name);
             }
