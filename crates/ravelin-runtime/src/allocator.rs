@@ -21,10 +21,13 @@ const BATCH: usize = 1 << 13;
 const BATCH_BLOCKS: usize = 32;
 /// How many bytes a thread takes from the stock at a time: a short run should not touch pages that it does not need.
 const REFILL: usize = 1 << 11;
-/// How much a stock takes at a time, except the first time: the first blocks of all classes lie close together, so that
-/// a process which forks has few page tables.
+/// How much a stock takes at a time. It begins with little and takes [`GROWTH`] times as much each time: the first blocks
+/// of all classes lie in few pages, because each page that a forked process writes is copied.
 const CHUNK: usize = 1 << 18;
-const FIRST_CHUNK: usize = 1 << 12;
+const FIRST_CHUNK: usize = 1 << 9;
+const GROWTH: usize = 4;
+/// Chunks begin at multiples of this, so that blocks of this size lie in one line of the cache.
+const LINE: usize = 1 << 6;
 /// How much is taken from the kernel at a time.
 const REGION: usize = 1 << 25;
 /// The size of the first region, which is enough for most programs. Later regions use huge pages.
@@ -152,12 +155,15 @@ struct Stock {
     free: *mut Free,
     fresh: usize,
     end: usize,
+    /// How much it took last time.
+    taken: usize,
 }
 
 // SAFETY: the pointers lead to free blocks to which there are no other references.
 unsafe impl Send for Stock {}
 
-static STOCK: [Spin<Stock>; CLASSES] = [const { Spin::new(Stock { free: null_mut(), fresh: 0, end: 0 }) }; CLASSES];
+static STOCK: [Spin<Stock>; CLASSES] =
+    [const { Spin::new(Stock { free: null_mut(), fresh: 0, end: 0, taken: 0 }) }; CLASSES];
 
 impl Stock {
     fn take(&mut self, class: usize) -> *mut Free {
@@ -174,13 +180,14 @@ impl Stock {
     fn take_fresh(&mut self, class: usize) -> *mut Free {
         let size = size_of_class(class);
         if self.end - self.fresh < size {
-            let length = if self.end == 0 { FIRST_CHUNK.max(size.next_multiple_of(STEP)) } else { CHUNK };
+            let length = (GROWTH * self.taken).clamp(FIRST_CHUNK, CHUNK).max(size.next_multiple_of(LINE));
             let chunk = CHUNKS.lock().take(length);
             if chunk == 0 {
                 return null_mut();
             }
             self.fresh = chunk;
             self.end = chunk + length;
+            self.taken = length;
         }
         let block = self.fresh;
         self.fresh += size;

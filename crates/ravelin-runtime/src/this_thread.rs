@@ -99,6 +99,16 @@ pub struct WatchedThread {
 // The assembly in `atomics` knows where it is.
 const _: () = assert!(std::mem::offset_of!(WatchedThread, special) == 12);
 
+/// Writes all fields of a thread, one after the other: a value of several kilobytes on the stack of a new thread would
+/// touch pages that a short thread does not need.
+macro_rules! write_fields {
+    ($place:ident: $($field:ident: $value:expr),* $(,)?) => {
+        // Without a field this would not compile.
+        let _all = |WatchedThread { $($field: _),* }: &WatchedThread| ();
+        $((&raw mut (*$place).$field).write($value);)*
+    };
+}
+
 impl WatchedThread {
     /// A thread with these clocks; `None` if memory has run out. The history of the previous thread with the same tid
     /// is kept.
@@ -112,31 +122,37 @@ impl WatchedThread {
             None => (ThreadTrace::new()?, Sources::new()),
         };
         trace.begin(clocks.epoch, clocks.since());
-        let mut watched = Box::new(WatchedThread {
-            stamp: 0,
-            inside: AtomicU32::new(0),
-            special: crate::repair::special(),
-            depth: 0,
-            frames,
-            trace,
-            clocks,
-            cache: Cache::new(),
-            accesses: 0,
-            place: 0,
-            number,
-            stack: (0, 0),
-            base: 0,
-            ignored: [0; 2],
-            hidden: 0,
-            mark: crate::marks::ThreadMarks::default(),
-            loads: crate::loads::Loads::new(),
-            spin: crate::spinning::LastLoad::default(),
-            arrivals: crate::schedule::arrivals::Arrivals::new(),
-            sources,
-            held: HeldLocks::new(),
-            known_edges: KnownEdges::new(),
-            starts: StartTime::default(),
-        });
+        let mut watched = Box::new_uninit();
+        let place: *mut WatchedThread = watched.as_mut_ptr();
+        // SAFETY: there is room for a thread, and all its fields are written.
+        let mut watched = unsafe {
+            write_fields! { place:
+                stamp: 0,
+                inside: AtomicU32::new(0),
+                special: crate::repair::special(),
+                depth: 0,
+                frames: frames,
+                trace: trace,
+                clocks: clocks,
+                cache: Cache::new(),
+                accesses: 0,
+                place: 0,
+                number: number,
+                stack: (0, 0),
+                base: 0,
+                ignored: [0; 2],
+                hidden: 0,
+                mark: crate::marks::ThreadMarks::default(),
+                loads: crate::loads::Loads::new(),
+                spin: crate::spinning::LastLoad::default(),
+                arrivals: crate::schedule::arrivals::Arrivals::new(),
+                sources: sources,
+                held: HeldLocks::new(),
+                known_edges: KnownEdges::new(),
+                starts: StartTime::default(),
+            }
+            watched.assume_init()
+        };
         watched.new_epoch();
         Some(watched)
     }

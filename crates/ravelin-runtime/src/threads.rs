@@ -247,19 +247,10 @@ pub fn begin(seed: Box<Seed>) {
             }
         }
     } else {
-        let _table = TABLE.lock();
-        // SAFETY: the old thread has ended, and the new one is not visible yet. Others may only read its trace, under
-        // the lock of the table.
-        unsafe {
-            let trace = std::mem::replace(&mut (*state).trace, ThreadTrace::none());
-            let sources = std::mem::replace(&mut (*state).sources, Sources::new());
-            match WatchedThread::new(clocks, seed.number, Some((trace, sources))) {
-                Some(watched) => *state = *watched,
-                None => {
-                    file::note(notes::OUT_OF_MEMORY);
-                    return;
-                }
-            }
+        // SAFETY: the old thread has ended, and the new one is not visible yet.
+        if !unsafe { take_over(state, clocks, seed.number) } {
+            file::note(notes::OUT_OF_MEMORY);
+            return;
         }
         state
     };
@@ -287,6 +278,29 @@ pub fn begin(seed: Box<Seed>) {
     let (low, high) = unsafe { (*thread).stack };
     crate::memory::forget_inside(low, high - low);
     drop(seed);
+}
+
+/// A new thread gets the state of one that has ended, and its history. Returns whether there was memory for that. Not part
+/// of [`begin`], so that threads which need no such copy have a small frame.
+///
+/// # Safety
+/// The state is that of a thread that has ended, and no other thread uses it, except to read its trace under the lock of the
+/// table.
+#[inline(never)]
+unsafe fn take_over(state: *mut WatchedThread, clocks: ThreadClocks, number: u64) -> bool {
+    let _table = TABLE.lock();
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let trace = std::mem::replace(&mut (*state).trace, ThreadTrace::none());
+        let sources = std::mem::replace(&mut (*state).sources, Sources::new());
+        match WatchedThread::new(clocks, number, Some((trace, sources))) {
+            Some(watched) => {
+                *state = *watched;
+                true
+            }
+            None => false,
+        }
+    }
 }
 
 /// The stack of the calling thread. The C library puts the thread's control block at its upper end, with the
