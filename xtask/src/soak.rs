@@ -28,7 +28,7 @@ struct Target {
     chunk: u64,
 }
 
-const TARGETS: [Target; 23] = [
+const TARGETS: [Target; 24] = [
     Target::new("ravelin-machine", "agrees_with_reference"),
     Target::new("ravelin-analysis", "robustness_random"),
     Target::new("ravelin-analysis", "robustness_shares"),
