@@ -19,7 +19,7 @@ pub struct Arguments {
     #[arg(long)]
     races: bool,
     /// Try what the programs do with stale values, under ten schedules that are drawn, and count it
-    #[arg(long, conflicts_with = "races")]
+    #[arg(long)]
     consequences: bool,
     /// Only programs with this in their name
     #[arg(long, default_value = "")]
@@ -40,13 +40,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let project = crate::root().join("case-studies/rust");
     let ravelin = arguments.ravelin.clone().map_or_else(crate::sanitizer::built, Ok)?;
     let mut build = Command::new(&ravelin);
-    build.current_dir(&project).arg("cargo").arg(if arguments.races { "--races" } else { "--no-races" });
+    // A stale value may lead to a data race.
+    let races = arguments.races || arguments.consequences;
+    build.current_dir(&project).arg("cargo").arg(if races { "--races" } else { "--no-races" });
     build.args(["build", "--bins", "--target-dir"]);
     build.arg(project.join("target"));
     if !build.status().context("ravelin cargo")?.success() {
         bail!("the stress tests could not be built");
     }
-    let folder = if arguments.races { "ravelin" } else { "ravelin-no-races" };
+    let folder = if races { "ravelin" } else { "ravelin-no-races" };
     let built = project.join("target").join(folder).join("x86_64-unknown-linux-gnu/debug");
     if arguments.consequences {
         return consequences(&ravelin, &programs(&project, &arguments.only)?, &built);
@@ -87,7 +89,7 @@ fn consequences(ravelin: &Path, programs: &[String], built: &Path) -> Result<()>
     let (mut table, mut others) = (String::new(), String::new());
     for name in programs {
         let mut run = Command::new(ravelin);
-        run.args(["run", "--consequences", "--runs", "10", "--no-races", "--format", "json"]).arg(built.join(name));
+        run.args(["run", "--consequences", "--runs", "10", "--format", "json"]).arg(built.join(name));
         let answer = answer(&mut run)?;
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
         for finding in answer["findings"].as_array().into_iter().flatten() {
