@@ -18,8 +18,9 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
         && command == "verify"
     {
         let all: Vec<OsString> = std::env::args_os().collect();
-        let options_first =
-            all.windows(2).any(|pair| pair[1] == *"verify" && pair[0].to_string_lossy().starts_with("--"));
+        // A test may have the same name.
+        let first = all.windows(2).find(|pair| pair[1] == *"verify");
+        let options_first = first.is_some_and(|pair| pair[0].to_string_lossy().starts_with("--"));
         anyhow::ensure!(!options_first, "the options of `verify` follow it: cargo ravelin verify OPTIONS");
         return super::verify::verify_tests(words);
     }
