@@ -249,7 +249,7 @@ fn relocatable(archive: &Path, exported: &[String], out: &Path, object: &Path) -
     let linked = succeeds(Command::new("ld").args(options).args(roots).arg("-o").arg(&whole).arg(archive));
     let merged = merge_sections(&whole, out).unwrap_or(whole);
     let names = out.join("interface");
-    let listed = fs::write(&names, exported.join("\n") + "\n").is_ok();
+    let listed = fs::write(&names, exported.join("\n") + "\n__ravelin_code\n__ravelin_code_end\n").is_ok();
     linked
         && listed
         && succeeds(
@@ -264,9 +264,10 @@ fn relocatable(archive: &Path, exported: &[String], out: &Path, object: &Path) -
 
 /// The sections of rustc, one per function and constant, as a few: a watched program is linked in half the time, and
 /// the object is a tenth smaller. `None` if this linker cannot do it. Functions that are seldom called stay together.
+/// Two symbols tell where the code is, most of whose functions have no name any more: no stack shows them.
 fn merge_sections(object: &Path, out: &Path) -> Option<PathBuf> {
     const SCRIPT: &str = "SECTIONS {
-        .text 0 : { *(.text.unlikely .text.unlikely.*) *(.text .text.*) }
+        .text 0 : { __ravelin_code = .; *(.text.unlikely .text.unlikely.*) *(.text .text.*) __ravelin_code_end = .; }
         .rodata 0 : { *(.rodata .rodata.*) }
         .data.rel.ro 0 : { *(.data.rel.ro .data.rel.ro.*) }
         .data 0 : { *(.data .data.*) }

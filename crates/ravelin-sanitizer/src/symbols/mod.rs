@@ -50,8 +50,11 @@ impl Symbols {
     /// omitted: the access belongs to their caller.
     pub fn stack(&mut self, modules: &[Module], program: Option<&Path>, stack: &[u64]) -> Vec<Frame> {
         // A return address is the one after the call, which may already belong to the next line.
-        let frames: Vec<Frame> =
+        let mut frames: Vec<Frame> =
             stack.iter().flat_map(|&pc| self.frames(modules, program, pc.saturating_sub(1))).collect();
+        if let (true, Some(pc)) = (frames.is_empty(), stack.first()) {
+            frames.push(Frame { code: format!("{pc:#x}"), ..Frame::default() });
+        }
         without_wrappers(frames)
     }
 
@@ -64,13 +67,18 @@ impl Symbols {
         }
     }
 
+    /// The functions at an address. None for code of the runtime without a name, which calls a thread's first function.
     fn frames(&mut self, modules: &[Module], program: Option<&Path>, address: u64) -> Vec<Frame> {
         let Some((path, in_file)) = locate(modules, program, address) else {
             return vec![Frame { code: format!("{address:#x}"), ..Frame::default() }];
         };
         let name = path.file_name().unwrap_or(OsStr::new("?")).to_string_lossy();
         let code = format!("{name}+{in_file:#x}");
-        let mut functions = self.module(&path).functions(in_file);
+        let module = self.module(&path);
+        let mut functions = module.functions(in_file);
+        if module.is_runtime(in_file) && functions.iter().all(|function| function.name.is_none()) {
+            return Vec::new();
+        }
         if functions.is_empty() {
             functions.push(module::SymbolFunction::default());
         }

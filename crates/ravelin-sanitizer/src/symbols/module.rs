@@ -3,12 +3,15 @@
 use super::names::demangled;
 use addr2line::Loader;
 use object::{Object, ObjectSymbol, SymbolKind};
+use std::ops::Range;
 use std::path::Path;
 
 /// What a file contains about its code and data; nothing if it cannot be read.
 pub struct ModuleSymbols {
     debug: Option<Loader>,
     variables: Vec<SymbolVariable>,
+    /// The code of the sanitizer's runtime.
+    runtime: Range<u64>,
 }
 
 struct SymbolVariable {
@@ -34,7 +37,13 @@ const NEAR: u64 = 256;
 
 impl ModuleSymbols {
     pub fn read(path: &Path) -> ModuleSymbols {
-        ModuleSymbols { debug: Loader::new(path).ok(), variables: variables(path).unwrap_or_default() }
+        let (variables, runtime) = variables_and_runtime(path).unwrap_or_default();
+        ModuleSymbols { debug: Loader::new(path).ok(), variables, runtime }
+    }
+
+    /// Whether an address is in the sanitizer's runtime.
+    pub fn is_runtime(&self, address: u64) -> bool {
+        self.runtime.contains(&address)
     }
 
     /// The functions at an address of the file. Code that an optimiser moved out of a loop or merged has no line (line
@@ -111,21 +120,27 @@ impl ModuleSymbols {
     }
 }
 
-/// The variables of a file, by address.
-fn variables(path: &Path) -> Option<Vec<SymbolVariable>> {
+/// The variables of a file, by address, and where the code of the runtime is.
+fn variables_and_runtime(path: &Path) -> Option<(Vec<SymbolVariable>, Range<u64>)> {
     let bytes = std::fs::read(path).ok()?;
     let file = object::File::parse(&*bytes).ok()?;
     let mut variables: Vec<SymbolVariable> = Vec::new();
+    let mut runtime = 0..0;
     for symbol in file.symbols().chain(file.dynamic_symbols()) {
-        if symbol.is_definition() && symbol.kind() == SymbolKind::Data {
-            let name = symbol.name().unwrap_or_default();
-            if !name.is_empty() {
+        let name = symbol.name().unwrap_or_default();
+        match name {
+            // Marks of `build.rs`.
+            "__ravelin_code" => runtime.start = symbol.address(),
+            "__ravelin_code_end" => runtime.end = symbol.address(),
+            "" => {}
+            name if symbol.is_definition() && symbol.kind() == SymbolKind::Data => {
                 variables.push(SymbolVariable { start: symbol.address(), size: symbol.size(), name: demangled(name) });
             }
+            _ => {}
         }
     }
     // If there are several names for one address: the largest object, and of these the shortest name.
     variables.sort_by(|a, b| (a.start, b.size, a.name.len()).cmp(&(b.start, a.size, b.name.len())));
     variables.dedup_by_key(|variable| variable.start);
-    Some(variables)
+    Some((variables, runtime))
 }
