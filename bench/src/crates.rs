@@ -39,6 +39,7 @@ struct CrateRow {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let project = crate::root().join("case-studies/rust");
     let ravelin = arguments.ravelin.clone().map_or_else(crate::sanitizer::built, Ok)?;
+    let ravelin = ravelin.canonicalize().with_context(|| format!("cannot find {}", ravelin.display()))?;
     let mut build = Command::new(&ravelin);
     // A stale value may lead to a data race.
     let races = arguments.races || arguments.consequences;

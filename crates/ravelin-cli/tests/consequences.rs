@@ -235,3 +235,18 @@ fn long_runs_have_consequences_and_longer_ones_are_named() {
     let longer = answer("too-long");
     assert!(longer["notes"].to_string().contains("longer than 131,072 steps"), "{longer:#}");
 }
+
+/// What only the axioms find in a run that is too long is shown with its lines: the run was ended before it could report.
+#[test]
+fn findings_of_runs_that_are_too_long_have_lines() {
+    let workshop = Workshop::new("too-long-consequences");
+    let Some(program) = built("too-long.c", &workshop) else { return };
+    let report = workshop.0.join("report.json");
+    let mut run = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+    run.args(["run", "--consequences", "--runs", "30", "--format", "json", "--output"]).arg(&report);
+    finish_with(run.arg(&program), LIMIT).expect("a run");
+    let json: Value = serde_json::from_slice(&std::fs::read(&report).expect("a report")).expect("JSON");
+    let finding = &json["answers"][0]["findings"][0];
+    assert_eq!(finding["access"]["stack"][0]["function"], "look", "{finding:#}");
+    assert_eq!(finding["other"]["stack"][0]["function"], "begin", "{finding:#}");
+}

@@ -490,13 +490,18 @@ pub fn ending() {
     if !is_on() {
         return;
     }
+    stop();
+    if !has_ended() {
+        write_pending();
+    }
+}
+
+/// No more is written down of the run.
+fn stop() {
     ON.store(false, Ordering::Relaxed);
     if crate::options::robustness() {
         // `ravelin verify` may report an access of this run that the clocks did not find.
         crate::file::write_modules();
-    }
-    if !has_ended() {
-        write_pending();
     }
 }
 
@@ -548,7 +553,7 @@ fn write(event: RunEvent) -> usize {
     }
     if index >= steering::MOST_EVENTS {
         word(steering::END).store(SteeredEnd::Full as u64, Ordering::Relaxed);
-        ON.store(false, Ordering::Relaxed);
+        stop();
         crate::process::end_at_once()
     }
     overwrite(index, event);

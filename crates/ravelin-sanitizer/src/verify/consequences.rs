@@ -149,7 +149,7 @@ impl Comparison<'_> {
         script: &Script,
         program: &mut SteeredProgram,
     ) -> Result<Result<StaleEnd, NotTried>, NotWatched> {
-        let mut worst = Worst::default();
+        let (mut worst, mut is_back) = (Worst::default(), false);
         for seed in 0..=DRAWN {
             let with = Script { seed, ..script.clone() };
             let Some(weak) = self.run(&with, program)? else { break };
@@ -160,17 +160,16 @@ impl Comparison<'_> {
             let Some(strong) = self.run(&Script { stale: None, ..with.clone() }, program)? else { break };
             lock(&self.sequential).note(&strong);
             let effect = self.effect(&weak, &strong.output, &with, program)?;
-            let is_back = seed == 0 && comes_back(&weak.run.events, &strong.run.events, script.choices.len() - 1);
-            if is_back && effect.outcome >= StaleOutcome::NotDecided {
-                // From there on the program does the same under every schedule.
-                worst.take(StaleEffect::comes_back(), with);
-                break;
-            }
+            is_back |= seed == 0 && comes_back(&weak.run.events, &strong.run.events, script.choices.len() - 1);
             if worst.take(effect, with) {
                 break;
             }
         }
-        Ok(worst.end(false))
+        Ok(worst.end(false).map(|end| match end.effect.outcome {
+            // What goes on in another way then does so because its schedule is another one.
+            StaleOutcome::NotDecided if is_back => StaleEnd { effect: StaleEffect::comes_back(), ..end },
+            _ => end,
+        }))
     }
 
     /// Every schedule after the stale access, up to a limit.
