@@ -2,38 +2,12 @@
 
 use crate::programs::{compilers, finish_with, try_all};
 use crate::verify::{LIMIT, Verified, built, compile, verify};
+use crate::versions::{Version, versions};
 use crate::workshop::Workshop;
 
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
-
-/// A version of an example, and what its first lines say about it.
-struct Version {
-    path: PathBuf,
-    flags: Vec<String>,
-    outcome: String,
-}
-
-fn versions() -> Vec<Version> {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/consequences"));
-    let entries = std::fs::read_dir(folder).expect("the examples");
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    paths.sort();
-    let mut versions = Vec::new();
-    for path in paths {
-        let text = std::fs::read_to_string(&path).expect("a text");
-        let before = versions.len();
-        for line in text.lines() {
-            let expected = line.strip_prefix("//! expect consequence").and_then(|line| line.split_once(": "));
-            let Some((flags, outcome)) = expected else { continue };
-            let flags = flags.split_whitespace().map(str::to_owned).collect();
-            versions.push(Version { path: path.clone(), flags, outcome: outcome.to_owned() });
-        }
-        assert!(versions.len() > before, "{} expects nothing", path.display());
-    }
-    versions
-}
 
 fn name(version: &Version) -> &str {
     version.path.file_stem().and_then(|name| name.to_str()).unwrap_or_default()
@@ -41,7 +15,7 @@ fn name(version: &Version) -> &str {
 
 /// Builds a version of an example; `None` if there is no compiler.
 fn example(of: &str, workshop: &Workshop) -> Option<PathBuf> {
-    let versions = versions();
+    let versions = versions("consequences", "consequence");
     let version = versions.iter().find(|version| name(version) == of).expect("an example");
     let program = workshop.0.join(of);
     let flags: Vec<&str> = version.flags.iter().map(String::as_str).chain(["-O1"]).collect();
@@ -64,7 +38,7 @@ fn first(seen: &Verified) -> &Value {
 #[test]
 fn the_consequence_of_a_stale_value_is_found_every_time() {
     let compilers = compilers();
-    let versions = versions();
+    let versions = versions("consequences", "consequence");
     let builds: Vec<(usize, &Version)> = versions.iter().enumerate().collect();
     try_all("consequences", &builds, |(number, version), scratch| {
         let Some(compiler) = compilers.get(number % compilers.len().max(1)) else { return Ok(()) };
@@ -78,23 +52,23 @@ fn the_consequence_of_a_stale_value_is_found_every_time() {
         for time in 0..if is_slow { 1 } else { 20 } {
             let seen = verify(&program, &["--consequences"], &[], scratch).map_err(wrong)?;
             let found = outcomes(&seen.answer);
-            if seen.code != 1 || found.is_empty() || found.iter().any(|outcome| *outcome != version.outcome) {
+            if seen.code != 1 || found.is_empty() || found.iter().any(|outcome| *outcome != version.expected) {
                 return Err(wrong(format!("{found:?}, exit code {}, time {time}", seen.code)));
             }
             let consequence = first(&seen);
             let is_all = consequence["all_schedules"] == true;
-            let ends_it = matches!(&*version.outcome, "crash" | "abort" | "standstill");
+            let ends_it = matches!(&*version.expected, "crash" | "abort" | "standstill");
             let sentence = consequence["sentence"].as_str().unwrap_or_default();
             let says_all = sentence.contains("in every schedule after it");
-            if is_all == ends_it || says_all != (version.outcome == "rejoins") {
+            if is_all == ends_it || says_all != (version.expected == "rejoins") {
                 return Err(wrong(format!("all schedules: {is_all}, {sentence}")));
             }
         }
         if is_slow {
             return Ok(());
         }
-        let ends_badly = matches!(&*version.outcome, "crash" | "abort" | "standstill" | "exit-code");
-        for (which, expected) in [("crash", ends_badly), ("value", version.outcome != "rejoins"), ("any", true)] {
+        let ends_badly = matches!(&*version.expected, "crash" | "abort" | "standstill" | "exit-code");
+        for (which, expected) in [("crash", ends_badly), ("value", version.expected != "rejoins"), ("any", true)] {
             let decided = verify(&program, &["--consequences", "--fail-on", which], &[], scratch).map_err(wrong)?;
             if decided.code != i32::from(expected) {
                 return Err(wrong(format!("exit code {} with --fail-on {which}", decided.code)));
@@ -103,7 +77,7 @@ fn the_consequence_of_a_stale_value_is_found_every_time() {
         let mut replay = Command::new(env!("CARGO_BIN_EXE_ravelin"));
         replay.arg("replay").arg(scratch.join("report.json")).arg("--stale");
         let again = finish_with(&mut replay, LIMIT).map_err(wrong)?;
-        if again != i32::from(ends_badly || version.outcome == "data-race") {
+        if again != i32::from(ends_badly || version.expected == "data-race") {
             return Err(wrong(format!("exit code {again} when it is replayed")));
         }
         Ok(())

@@ -61,6 +61,7 @@ mod traces;
 mod units;
 mod verify;
 mod verify_generated;
+mod versions;
 mod waiting;
 mod weak;
 mod weak_generated;

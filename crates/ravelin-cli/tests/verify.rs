@@ -3,6 +3,7 @@
 
 use crate::programs::{compilers, finish, finish_with, try_all};
 use crate::running::{code, interruptible};
+use crate::versions::{Version, versions};
 use crate::workshop::{Workshop, text};
 
 use serde_json::Value;
@@ -12,40 +13,11 @@ use std::time::{Duration, Instant};
 
 pub const LIMIT: Duration = Duration::from_secs(120);
 
-/// A version of an example, and what its first lines say about it.
-struct Version {
-    path: PathBuf,
-    flags: Vec<String>,
-    expected: String,
-}
-
 /// How a version is built.
 struct Build<'a> {
     version: &'a Version,
     compiler: &'static str,
     level: &'static str,
-}
-
-fn versions() -> Vec<Version> {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/verify"));
-    let entries = std::fs::read_dir(folder).expect("the examples");
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    paths.sort();
-    let mut versions = Vec::new();
-    for path in paths {
-        let text = std::fs::read_to_string(&path).expect("a text");
-        let before = versions.len();
-        for line in text.lines() {
-            let Some((flags, expected)) = line.strip_prefix("//! expect verify").and_then(|line| line.split_once(": "))
-            else {
-                continue;
-            };
-            let flags = flags.split_whitespace().map(str::to_owned).collect();
-            versions.push(Version { path: path.clone(), flags, expected: expected.to_owned() });
-        }
-        assert!(versions.len() > before, "{} expects nothing", path.display());
-    }
-    versions
 }
 
 /// Both compilers, at different levels in turns; C++ compiles slowly, so it gets one of each. All of them with
@@ -54,7 +26,7 @@ fn versions() -> Vec<Version> {
 fn examples_are_judged_as_they_say() {
     let compilers = compilers();
     let all = std::env::var_os("RAVELIN_CASES_ALL").is_some();
-    let versions = versions();
+    let versions = versions("verify", "verify");
     let mut builds = Vec::new();
     for (number, version) in versions.iter().enumerate() {
         for (which, &compiler) in compilers.iter().enumerate() {

@@ -222,7 +222,8 @@ impl Comparison<'_> {
         Ok(worst.end(exploration.is_finished() && exploration.is_complete()))
     }
 
-    /// What a run with a stale value did. If it wrote something else, that must not be by chance.
+    /// What a run with a stale value did. That it wrote something else counts only if the same run does so again, and no
+    /// run under sequential consistency does.
     fn effect(
         &self,
         weak: &SteeredRun,
