@@ -260,7 +260,7 @@ fn accesses_of_different_sizes_are_not_judged() {
     let mut half = read(1, Acquire, X + 4, 0);
     half.operation.size = 4;
     events.extend([half, read(1, Acquire, X, 2)]);
-    assert_eq!(judged(&events), Judgement { stale: Vec::new(), mixed_sizes: true });
+    assert_eq!(judged(&events), Judgement { stale: Vec::new(), mixed_sizes: true, cut_off: false });
     // An object is no access.
     let mut events = waiting(&[]);
     let mut wake_up = object(1, Act::Give, X);

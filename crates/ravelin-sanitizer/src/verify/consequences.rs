@@ -101,9 +101,7 @@ impl Comparison<'_> {
     fn consequence(&self, stale: &StaleRun, program: &mut SteeredProgram) -> Result<Consequence, NotWatched> {
         let (mut ends, mut reason): (Vec<StaleEnd>, _) = (Vec::new(), NotTried::NoTime);
         let mut all_tried = true;
-        // Which values may be read takes long to find out in a long run.
-        let scripts = if self.plan.is_over(self.start) { Err(NotTried::NoTime) } else { stale.scripts() };
-        for script in scripts.unwrap_or_else(|why| {
+        for script in stale.scripts(&|| self.plan.is_over(self.start)).unwrap_or_else(|why| {
             reason = why;
             Vec::new()
         }) {

@@ -241,7 +241,7 @@ impl Fixer<'_> {
     /// Whether what was seen is there in the program with these changes.
     fn leaves(&self, sighting: &Sighting, taken: &[usize]) -> Result<bool, NotWatched> {
         match sighting {
-            Sighting::Stale(run) => Ok(run.is_left_by(&self.offers.changes(taken))),
+            Sighting::Stale(run) => Ok(run.is_left_by(&self.offers.changes(taken), &|| self.is_late())),
             Sighting::Race(script, race) => {
                 let mut watch = self.watch.clone();
                 watch.streams = Streams::none();

@@ -5,8 +5,10 @@ use crate::watch::WatchedRun;
 use ravelin_findings::events::{Act, RunEvent, flags};
 use ravelin_findings::steering::MOST_CHOICES;
 use ravelin_findings::{AccessKind, AccessRecord, FindingRecord, MemoryKind, Problem, Spinning};
-use ravelin_verify::judge::{Knowledge, StaleAccess, StaleKind, judge};
+use ravelin_verify::judge::{Judgement, Knowledge, StaleAccess, StaleKind, judge};
 use ravelin_verify::{Changes, Script, StaleChoice};
+use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 /// Values that only make a loop go round, by the state of its thread.
@@ -54,12 +56,15 @@ impl StaleRun {
 
     /// Scripts in which the access is stale, for each value that it may read, newest first. If it did not happen because its
     /// thread waited, the thread reads the value when it comes to the loop.
-    pub fn scripts(&self) -> Result<Vec<Script>, NotTried> {
+    pub fn scripts(&self, is_over: &dyn Fn() -> bool) -> Result<Vec<Script>, NotTried> {
         if self.events[self.stale.event].operation.size > 8 {
             return Err(NotTried::Wide);
         }
-        let all = all(&self.events, &self.rounds, &Changes::default()).0;
-        let here: Vec<StaleAccess> = all.into_iter().filter(|other| other.event == self.stale.event).collect();
+        let all = all(&self.events, &self.rounds, &Changes::default(), is_over);
+        if all.cut_off {
+            return Err(NotTried::NoTime);
+        }
+        let here: Vec<StaleAccess> = all.stale.into_iter().filter(|other| other.event == self.stale.event).collect();
         let steps = past(&self.events, self.stale.event);
         if steps.len() > MOST_CHOICES {
             return Err(NotTried::TooLong);
@@ -80,9 +85,10 @@ impl StaleRun {
         if scripts.is_empty() { Err(NotTried::UnknownValue) } else { Ok(scripts) }
     }
 
-    /// Whether the access is still stale, and misses a write of the same place, in the program with changes.
-    pub fn is_left_by(&self, changes: &Changes) -> bool {
-        let found = all(&self.events, &self.rounds, changes).0;
+    /// Whether the access is still stale, and misses a write of the same place, in the program with changes. If the time
+    /// is over it is taken for repaired.
+    pub fn is_left_by(&self, changes: &Changes, is_over: &dyn Fn() -> bool) -> bool {
+        let found = all(&self.events, &self.rounds, changes, is_over).stale;
         found.iter().any(|other| other.event == self.stale.event && places(&self.events, other) == self.places())
     }
 }
@@ -90,13 +96,14 @@ impl StaleRun {
 impl KnownRounds {
     /// Learns from the rounds of a run that have one access.
     pub fn learn(&mut self, events: &[RunEvent]) {
-        for (index, event) in events.iter().enumerate() {
-            let is_round = |other: &&RunEvent| other.thread == event.thread && other.is(flags::ROUND);
-            let alone = events[..index].iter().rev().find(|other| other.thread == event.thread).filter(is_round);
+        // By thread.
+        let mut last: FxHashMap<u32, &RunEvent> = FxHashMap::default();
+        for event in events {
+            let before = last.insert(event.thread, event).filter(|before| before.is(flags::ROUND));
             if event.is(flags::ROUND)
                 && event.state != 0
                 && matches!(event.operation.act, Act::Load | Act::Update)
-                && alone.is_none_or(|before| before.state == event.state)
+                && before.is_none_or(|before| before.state == event.state)
             {
                 let values = self.0.entry(event.state).or_default();
                 if !values.contains(&event.read) {
@@ -130,6 +137,9 @@ fn places(events: &[RunEvent], stale: &StaleAccess) -> (u64, u64) {
 struct RunKnowledge<'a> {
     rounds: &'a KnownRounds,
     events: &'a [RunEvent],
+    /// The first event at each address with each size. It is made when it is needed.
+    first: OnceCell<FxHashMap<(u64, u32), &'a RunEvent>>,
+    is_over: &'a dyn Fn() -> bool,
 }
 
 impl Knowledge for RunKnowledge<'_> {
@@ -138,40 +148,47 @@ impl Knowledge for RunKnowledge<'_> {
     }
 
     fn initial(&self, address: u64, size: u32) -> Option<u64> {
-        let is_there = |event: &&RunEvent| (event.operation.address, event.operation.size) == (address, size);
-        let known = |event: &&RunEvent| is_there(event) && !event.is(flags::PENDING | flags::UNCHECKED);
-        let first = self.events.iter().find(known)?;
+        let first = self.first.get_or_init(|| {
+            let happened = self.events.iter().filter(|event| !event.is(flags::PENDING | flags::UNCHECKED));
+            // The first one is inserted last.
+            happened.rev().map(|event| ((event.operation.address, event.operation.size), event)).collect()
+        });
+        let first = first.get(&(address, size))?;
         (first.operation.act != Act::Store || first.is(flags::OVERWRITES)).then_some(first.read)
+    }
+
+    fn is_over(&self) -> bool {
+        (self.is_over)()
     }
 }
 
-/// The stale accesses of a run of the changed program whose places are not known, one for each; and whether there were
-/// accesses of different sizes that overlap. The events are those of the program without the changes.
+/// The stale accesses of a run of the changed program whose places are not known, one for each. The events are those of
+/// the program without the changes.
 pub fn find(
     events: &[RunEvent],
     rounds: &KnownRounds,
     known: &StalePlaces,
     changes: &Changes,
-) -> (Vec<StaleAccess>, bool) {
-    let (all, mixed) = all(events, rounds, changes);
-    let mut found: Vec<StaleAccess> = Vec::new();
-    for stale in all {
-        let key = places(events, &stale);
-        if !known.0.contains(&key) && found.iter().all(|other| places(events, other) != key) {
-            found.push(stale);
-        }
-    }
-    (found, mixed)
+    is_over: &dyn Fn() -> bool,
+) -> Judgement {
+    let all = all(events, rounds, changes, is_over);
+    let mut new: HashSet<(u64, u64)> = HashSet::new();
+    let is_new = |stale: &StaleAccess| {
+        let key = places(events, stale);
+        !known.0.contains(&key) && new.insert(key)
+    };
+    Judgement { stale: all.stale.into_iter().filter(is_new).collect(), ..all }
 }
 
-fn all(events: &[RunEvent], rounds: &KnownRounds, changes: &Changes) -> (Vec<StaleAccess>, bool) {
+fn all(events: &[RunEvent], rounds: &KnownRounds, changes: &Changes, is_over: &dyn Fn() -> bool) -> Judgement {
+    let judged = |events: &[RunEvent]| judge(events, &RunKnowledge { rounds, events, first: OnceCell::new(), is_over });
     if changes.is_empty() {
-        let judgement = judge(events, &RunKnowledge { rounds, events });
-        return (judgement.stale, judgement.mixed_sizes);
+        return judged(events);
     }
     let changed = changes.apply(events);
-    let judgement = judge(&changed.events, &RunKnowledge { rounds, events: &changed.events });
-    (judgement.stale.into_iter().map(|stale| changed.original(stale)).collect(), judgement.mixed_sizes)
+    let judgement = judged(&changed.events);
+    let stale = judgement.stale.iter().map(|stale| changed.original(*stale)).collect();
+    Judgement { stale, ..judgement }
 }
 
 /// The events up to the stale access. It may be one that did not happen because its thread waited: then the process has
@@ -287,12 +304,12 @@ mod tests {
     }
 
     fn stale_run(events: &[RunEvent]) -> StaleRun {
-        let found = all(events, &KnownRounds::default(), &Changes::default()).0;
+        let found = all(events, &KnownRounds::default(), &Changes::default(), &|| false).stale;
         StaleRun::new(events, *found.first().expect("a stale access"), &KnownRounds::default())
     }
 
     fn texts(run: &StaleRun) -> Vec<String> {
-        run.scripts().expect("scripts").iter().map(Script::to_string).collect()
+        run.scripts(&|| false).expect("scripts").iter().map(Script::to_string).collect()
     }
 
     #[test]
@@ -315,6 +332,21 @@ mod tests {
     fn half_of_a_value_is_not_tried() {
         let mut events = message_passing();
         events.iter_mut().filter(|event| event.operation.address == 64).for_each(|event| event.operation.size = 16);
-        assert_eq!(stale_run(&events).scripts(), Err(NotTried::Wide));
+        assert_eq!(stale_run(&events).scripts(&|| false), Err(NotTried::Wide));
+    }
+
+    #[test]
+    fn a_judge_without_time_says_so() {
+        let late = |events: &[RunEvent], is_over: &dyn Fn() -> bool| {
+            find(events, &KnownRounds::default(), &StalePlaces::default(), &Changes::default(), is_over)
+        };
+        let long: Vec<RunEvent> = message_passing().into_iter().cycle().take(10_000).collect();
+        let judged = late(&long, &|| true);
+        assert!(judged.cut_off && judged.stale.len() <= 1, "{judged:?}");
+        let judged = late(&long, &|| false);
+        assert!(!judged.cut_off && !judged.stale.is_empty(), "{judged:?}");
+        let last = StaleAccess { event: long.len() - 1, ..judged.stale[0] };
+        let run = StaleRun::new(&long, last, &KnownRounds::default());
+        assert_eq!(run.scripts(&|| true), Err(NotTried::NoTime));
     }
 }

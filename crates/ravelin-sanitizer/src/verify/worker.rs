@@ -173,6 +173,15 @@ impl<'a> Shared<'a> {
         }
     }
 
+    /// The time is over, and a run was not looked at to its end. It may be the last one.
+    fn meet_limit(&self) {
+        let mut state = self.lock();
+        let limit = self.plan.limit(0, self.start).filter(|limit| !state.limits.contains(limit));
+        state.limits.extend(limit);
+        drop(state);
+        self.end();
+    }
+
     fn show(&self, state: &mut VerifyState) {
         const OFTEN: Duration = Duration::from_millis(100);
         const NOW_AND_THEN: Duration = Duration::from_secs(10);
@@ -301,24 +310,35 @@ impl<'a> Worker<'a> {
     }
 
     fn look_for_stale(&mut self, shared: &Shared, events: &[RunEvent]) {
-        let (found, mixed) = {
+        let is_over = || self.plan.is_over(shared.start);
+        let found = {
             let state = shared.lock();
-            stale::find(events, &state.rounds, &state.places, &self.plan.fixing.changes)
+            stale::find(events, &state.rounds, &state.places, &self.plan.fixing.changes, &is_over)
         };
-        if mixed {
+        if found.mixed_sizes {
             note(&mut shared.lock(), "atomic accesses of different sizes overlap, which is not judged".to_owned());
         }
-        for stale in found {
-            let shown = match self.show_stale(events, &stale) {
+        if found.cut_off {
+            return shared.meet_limit();
+        }
+        for (number, stale) in found.stale.iter().enumerate() {
+            let shown = if is_over() { Ok(None) } else { self.show_stale(events, stale) };
+            let shown = match shown {
                 Ok(shown) => shown,
                 Err(error) => return shared.fail(error),
             };
+            if is_over() {
+                let left = found.stale.len() - number;
+                let sentence = format!("{left} more accesses may be stale, but there was no time to show it");
+                note(&mut shared.lock(), sentence);
+                return shared.meet_limit();
+            }
             let mut state = shared.lock();
-            if !state.places.know(events, &stale) {
+            if !state.places.know(events, stale) {
                 continue;
             }
             if let Some(mut run) = shown {
-                run.stale = Some(StaleRun::new(events, stale, &state.rounds));
+                run.stale = Some(StaleRun::new(events, *stale, &state.rounds));
                 state.problems.push(run);
                 drop(state);
                 if !self.plan.keep_going {

@@ -38,6 +38,11 @@ pub trait Knowledge {
     fn initial(&self, _address: u64, _size: u32) -> Option<u64> {
         None
     }
+
+    /// Whether to end now, with what was found so far. A long run is asked often.
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 impl<F: Fn(&RunEvent, u64) -> bool> Knowledge for F {
@@ -53,6 +58,8 @@ pub struct Judgement {
     pub stale: Vec<StaleAccess>,
     /// There are accesses to memory that overlap but are not to the same bytes. No stale access is reported there.
     pub mixed_sizes: bool,
+    /// The time was over before the end of the run.
+    pub cut_off: bool,
 }
 
 /// An access that could have read an older write, or have been placed behind it.
@@ -80,6 +87,9 @@ pub enum StaleKind {
     Update,
 }
 
+/// How many events there are between two looks at the time.
+const OFTEN: usize = 256;
+
 /// Every stale access of a run.
 ///
 /// `events` are those of an SC run in order. Those with `flags::PENDING` did not happen but could be next where they
@@ -89,11 +99,15 @@ pub enum StaleKind {
 /// others by happens-before only, and nothing is judged at their locations.
 pub fn judge(events: &[RunEvent], known: &impl Knowledge) -> Judgement {
     let locations = Locations::of(events);
-    let mut judgement = Judgement { stale: Vec::new(), mixed_sizes: locations.mixed_sizes() };
+    let mut judgement = Judgement { stale: Vec::new(), mixed_sizes: locations.mixed_sizes(), cut_off: false };
     let mut views = Views::new(events, &locations);
     let mut rounds = Rounds::default();
     let mut order = SeqCstOrder::default();
     for (index, event) in events.iter().enumerate() {
+        if index % OFTEN == OFTEN - 1 && known.is_over() {
+            judgement.cut_off = true;
+            break;
+        }
         if event.is(flags::ROUND) {
             rounds.note(index, event);
             if locations.at(index).is_some_and(|location| views.is_initial(location)) {
@@ -106,7 +120,10 @@ pub fn judge(events: &[RunEvent], known: &impl Knowledge) -> Judgement {
             && views.may_be_stale(event.thread, location)
         {
             let candidate = Candidate { events, known, index, location, rounds: &rounds };
-            candidate.judge(&views, &mut order, &mut judgement.stale);
+            if candidate.judge(&views, &mut order, &mut judgement.stale).is_none() {
+                judgement.cut_off = true;
+                break;
+            }
         }
         if !event.is(flags::PENDING) {
             views.step(index, event, &locations);
@@ -126,7 +143,9 @@ struct Candidate<'a, K> {
 }
 
 impl<K: Knowledge> Candidate<'_, K> {
-    fn judge(&self, views: &Views, order: &mut SeqCstOrder, stale: &mut Vec<StaleAccess>) {
+    /// `None` if the time is over.
+    fn judge(&self, views: &Views, order: &mut SeqCstOrder, stale: &mut Vec<StaleAccess>) -> Option<()> {
+        let is_over = || self.known.is_over();
         let event = &self.events[self.index];
         let (oldest, newest) = views.stale_positions(event.thread, self.location);
         // Of accesses that are not seq_cst, and of those that are.
@@ -138,15 +157,18 @@ impl<K: Knowledge> Candidate<'_, K> {
             if outcome.kind != StaleKind::Read && views.updates(missed) {
                 continue;
             }
-            let bound = *bounds[usize::from(outcome.seq_cst)]
-                .get_or_insert_with(|| order.bound(views, event.thread, self.location, outcome.seq_cst));
-            if position < bound {
+            let bound = &mut bounds[usize::from(outcome.seq_cst)];
+            if bound.is_none() {
+                *bound = Some(order.bound(views, event.thread, self.location, outcome.seq_cst, &is_over)?);
+            }
+            if bound.is_some_and(|bound| position < bound) {
                 continue;
             }
             let source = position.checked_sub(1).map(|_| views.message(self.location, position));
             let (missed, source) = (views.event(missed), source.map(|source| views.event(source)));
             stale.push(StaleAccess { event: self.index, missed, source, value, kind: outcome.kind });
         }
+        Some(())
     }
 
     /// The value of the message at a position.

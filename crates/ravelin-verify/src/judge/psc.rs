@@ -23,13 +23,21 @@ pub(super) struct SeqCstOrder {
 }
 
 impl SeqCstOrder {
-    /// The oldest position that the next access of a thread to a location may read or be placed behind.
-    pub fn bound(&mut self, views: &Views, thread: u32, location: usize, seq_cst: bool) -> usize {
+    /// The oldest position that the next access of a thread to a location may read or be placed behind; `None` if the
+    /// time is over.
+    pub fn bound(
+        &mut self,
+        views: &Views,
+        thread: u32,
+        location: usize,
+        seq_cst: bool,
+        is_over: &dyn Fn() -> bool,
+    ) -> Option<usize> {
         let events = views.seq_cst();
         if events.is_empty() {
-            return 0;
+            return Some(0);
         }
-        self.extend(views);
+        self.extend(views, is_over)?;
         let current = views.current(thread);
         let fences = self.reaching(events.len(), |number| {
             let node = views.node(events[number]);
@@ -45,7 +53,7 @@ impl SeqCstOrder {
         };
         let bound = fences.iter().map(by_fences).max().unwrap_or(0);
         if !seq_cst {
-            return bound;
+            return Some(bound);
         }
         let elsewhere = views.of_thread(thread).iter().rev().copied();
         let elsewhere = elsewhere.clone().find(|&node| views.node(node).location() != Some(location));
@@ -66,7 +74,7 @@ impl SeqCstOrder {
                 false => written(node, location),
             }
         };
-        reaching.iter().map(by_access).max().unwrap_or(0).max(bound)
+        reaching.iter().map(by_access).max().unwrap_or(0).max(bound).into()
     }
 
     /// The events with an edge, of the first ones, and all that reach them.
@@ -82,9 +90,12 @@ impl SeqCstOrder {
         reaching
     }
 
-    fn extend(&mut self, views: &Views) {
+    fn extend(&mut self, views: &Views, is_over: &dyn Fn() -> bool) -> Option<()> {
         let events = views.seq_cst();
         while self.before.len() < events.len() {
+            if is_over() {
+                return None;
+            }
             let number = self.before.len();
             let edge = match views.node(events[number]).fence {
                 true => fence_edge,
@@ -93,6 +104,7 @@ impl SeqCstOrder {
             let before = self.reaching(number, |earlier| edge(views, events[earlier], events[number]));
             self.before.push(before);
         }
+        Some(())
     }
 }
 
