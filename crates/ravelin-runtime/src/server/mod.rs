@@ -12,6 +12,7 @@
 //!
 //! The server gets no signals, except from the kernel when `ravelin run` ends; a run ends with its server.
 
+mod code_pages;
 mod files;
 mod guard;
 mod obstacle;
@@ -112,6 +113,7 @@ fn serve(socket: i32) {
     guard::begin();
     // Each thread that a run starts asks for that.
     own_caller::find_program();
+    code_pages::share();
     let begun = file::beginning();
     send(socket, Message::Ready(server as u64));
     loop {

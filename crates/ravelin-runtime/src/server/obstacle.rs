@@ -86,7 +86,7 @@ const OWN: &[u8] = b"/memfd:ravelin-findings";
 
 /// Calls `work` with each line of a file of the kernel, until it returns something. Of a long line only the end is seen
 /// after the first part; no line that matters is long.
-fn for_each_line(path: &std::ffi::CStr, mut work: impl FnMut(&[u8]) -> Option<()>) {
+pub fn for_each_line(path: &std::ffi::CStr, mut work: impl FnMut(&[u8]) -> Option<()>) {
     let mut bytes = [0_u8; 8192];
     let mut used = 0;
     let flags = (libc::O_RDONLY | libc::O_CLOEXEC) as usize;
