@@ -6,6 +6,7 @@
 //!
 //! - [`operational`]: small-step semantics of SC, TSO and PSO.
 //! - [`rc20`]: execution graphs of the C11 fragment RC20.
+//! - [`hardware`]: which of these graphs x86 and ARMv8 have.
 //! - [`trace`]: happens-before traces of runs, and the cycles that no SC run has.
 //! - [`generate`]: random small programs to compare engines on, and a shrinker for those on which they differ.
 //!
@@ -19,6 +20,7 @@
 
 mod action;
 pub mod generate;
+pub mod hardware;
 pub mod operational;
 pub mod rc20;
 pub mod trace;

@@ -3,6 +3,8 @@
 //! `cargo test -p ravelin-semantics --test semantics NAME::` runs those of one file.
 
 mod generate_programs;
+mod hardware_litmus;
+mod hardware_random;
 mod litmus;
 mod operational_litmus;
 mod operational_rules;
