@@ -4,7 +4,8 @@
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
 use crate::random_programs::{check_one, without_faulting_domains, without_seq_cst_accesses};
-use ravelin_analysis::c11::{C11Question, c11_robustness};
+use ravelin_analysis::c11::{C11Answer, C11Question, c11_robustness};
+use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_program::{
     Address, BinaryOp, Expr, Instruction, Model, Order, Program, ProgramBuilder, SeqCstReading, Value, VarId, Variable,
@@ -20,6 +21,9 @@ fn ask(program: &Program, model: Model, seq_cst: SeqCstReading, races: bool) -> 
     let question = C11Question { seq_cst, races, ..C11Question::new(model) };
     match c11_robustness(program, &question) {
         Ok(answer) => {
+            if model == Model::Rc20 && seq_cst == SeqCstReading::Both {
+                store_buffers_agree(program, &answer)?;
+            }
             let plain = c11_robustness(program, &C11Question { symmetry: false, ..question });
             match plain {
                 Ok(plain) if plain.verdict == answer.verdict => Ok(Some(answer.verdict)),
@@ -28,6 +32,17 @@ fn ask(program: &Program, model: Model, seq_cst: SeqCstReading, races: bool) -> 
         }
         Err(AnalysisError::NotC11(_)) => Ok(None),
         Err(error) => Err(format!("{model:?} {seq_cst:?} races {races}: {error}")),
+    }
+}
+
+/// If x86 has the graph of the witness, which sequential consistency has not, the program is not robust against TSO.
+fn store_buffers_agree(program: &Program, answer: &C11Answer) -> Result<(), String> {
+    if !answer.witness().is_some_and(|witness| witness.machines.x86) {
+        return Ok(());
+    }
+    match robustness(program, &RobustnessQuestion::new(Model::Tso)) {
+        Ok(answer) if answer.verdict == Verdict::Holds => Err("x86 has a graph, but TSO is robust".to_owned()),
+        _ => Ok(()),
     }
 }
 

@@ -23,6 +23,7 @@ mod fence;
 mod graph;
 mod impact;
 mod json;
+mod machines;
 mod measure;
 mod place;
 mod reach;
@@ -47,6 +48,7 @@ pub use fence::{
 };
 pub use graph::{Edge, EdgeKind, Event};
 pub use impact::{Grade, Impact};
+pub use machines::Machines;
 pub use measure::{Limit, Statistics};
 pub use place::SourcePlace;
 pub use reach::{ReachEffort, Reachability, RunWitness, Simulation};

@@ -3,6 +3,7 @@
 use crate::attack::{Attack, AttackWitness, Fate};
 use crate::graph::{Edge, Event};
 use crate::impact::Impact;
+use crate::machines::Machines;
 use crate::measure::{Limit, Statistics};
 use crate::place::SourcePlace;
 use crate::run::{InitialState, RunStep};
@@ -325,6 +326,9 @@ pub struct C11Witness {
     pub edges: Vec<Edge>,
     /// A cycle that sc forbids; its first edge leaves the access.
     pub cycle: Vec<Edge>,
+    /// Where the graph can happen. Documents of older versions do not say so.
+    #[serde(default)]
+    pub machines: Option<Machines>,
     /// What would forbid the graph.
     pub remedy: Option<Remedy>,
 }

@@ -25,6 +25,7 @@
 //! ```
 
 mod graph;
+mod machines;
 mod observational;
 mod offers;
 mod question;

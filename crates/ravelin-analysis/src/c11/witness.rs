@@ -7,10 +7,10 @@
 //! under SC; then the graph is one that the model allows.
 
 use super::graph::{cycle_through, edges};
-use super::sentence;
+use super::{machines, sentence};
 use crate::InternalError;
 use crate::witness::{initial, narrate, start_of};
-use ravelin_answer::{Edge, Event, InitialState, RunStep};
+use ravelin_answer::{Edge, Event, InitialState, Machines, RunStep};
 use ravelin_machine::Run;
 use ravelin_machine::monitor::MonitorFinding;
 use ravelin_program::{Program, ThreadId, Value};
@@ -38,6 +38,8 @@ pub struct C11Witness {
     pub ignored: usize,
     /// A cycle of po, rf, mo and fr. The first edge leaves the access.
     pub cycle: Vec<Edge>,
+    /// Where the graph can happen.
+    pub machines: Machines,
     /// What happens, in one sentence.
     pub sentence: String,
 }
@@ -78,7 +80,8 @@ pub(super) fn stale(
     let sentence = sentence::of_stale(program, &graph, access, &cycle);
     let actions = found.run.actions.clone();
     let edges = edges(&graph);
-    Ok(Some(C11Witness { initial, steps, actions, events, edges, access, ignored, cycle, sentence, graph }))
+    let machines = machines::of(program, &graph, reading);
+    Ok(Some(C11Witness { initial, steps, actions, events, edges, access, ignored, cycle, machines, sentence, graph }))
 }
 
 /// The witness of a race; `None` if the model allows no such graph of this run.

@@ -43,6 +43,9 @@ pub fn stale(witness: &C11Witness, style: Style) -> String {
     text.push_str(&graph(&witness.events, &witness.edges, style));
     text.push_str("  cycle that sc forbids:\n");
     text.push_str(&cycle(witness, style));
+    if let Some(machines) = witness.machines {
+        let _ = writeln!(text, "  {}", machines.sentence());
+    }
     text
 }
 

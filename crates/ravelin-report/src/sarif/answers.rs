@@ -326,17 +326,14 @@ fn stale(model: Model, witness: &C11Witness) -> ResultDraft {
         let fences = remedy.fence_before.iter();
         related.extend(fences.map(|&event| remark(events, event, "put a seq_cst fence before this")));
     }
+    let machines = witness.machines.map(|machines| format!(" {}", machines.sentence())).unwrap_or_default();
+    let message = format!("not robust against {model}: {}{machines}", witness.sentence);
     ResultDraft {
         instructions: vec![events[witness.access].text.clone(), events[witness.ignored].text.clone()],
         location: Some(remark(events, witness.access, "stale access")),
         related,
         flow: flow(&witness.steps, "a run under sc up to the access"),
-        ..ResultDraft::new(
-            "stale-access",
-            ResultKind::Fail,
-            Some(model),
-            format!("not robust against {model}: {}", witness.sentence),
-        )
+        ..ResultDraft::new("stale-access", ResultKind::Fail, Some(model), message)
     }
 }
 

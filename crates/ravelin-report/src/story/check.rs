@@ -193,6 +193,8 @@ pub fn c11_robustness(answer: &C11Robustness) -> Story {
     if let (Some(graph), Some(remedy)) = (demonstration.as_ref().and_then(|told| told.graph.as_ref()), remedy) {
         notes.extend(forbidding(graph, remedy));
     }
+    let machines = answer.witness.as_ref().and_then(|witness| witness.machines);
+    notes.extend(machines.map(|machines| machines.sentence().to_owned()));
     notes.extend(answer.seq_cst_basis.map(|basis| basis.sentence().to_owned()));
     if !answer.waiting_loops.is_empty() {
         let loops = answer.waiting_loops.iter().map(|WaitingLoop { thread, line, became, .. }| {

@@ -73,6 +73,7 @@ fn stale(witness: &analysis::C11Witness, remedy: Option<analysis::C11Remedy>) ->
         events: witness.events.clone(),
         edges: witness.edges.clone(),
         cycle: witness.cycle.clone(),
+        machines: Some(witness.machines),
         remedy,
     }
 }
