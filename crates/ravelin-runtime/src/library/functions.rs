@@ -11,7 +11,7 @@ use crate::held::LockMode;
 use crate::schedule;
 use crate::special::{NextAccess, NextAct};
 use crate::this_thread::{self, WatchedThread};
-use crate::{misuse, records, start_order, sync};
+use crate::{memory, misuse, options, records, start_order, sync};
 use ravelin_clocks::{AtomicOrder, MessageAccess};
 use ravelin_findings::WaitsFor;
 use ravelin_findings::events::Act;
@@ -78,6 +78,8 @@ around! {
     "__ravelin_around_condvar_wait_timeout": waits_for_a_time, locked_second;
     "__ravelin_around_condvar_notify": notifies, nothing;
     "__ravelin_around_stream_lock": proceeds, locked_stream;
+    "__ravelin_around_reading": proceeds, has_read;
+    "__ravelin_around_writing": will_write, nothing;
     "__ravelin_around_once_call": initialises, locked;
     "__ravelin_around_once_wait": waits_for_once, locked;
     "__ravelin_around_barrier_wait": arrives, leaves;
@@ -241,6 +243,28 @@ extern "C" fn locked_stream(call: &Call) {
     const LENGTH: usize = 24;
     if let Some(mut inside) = this_thread::enter() {
         learns_within(inside.thread(), call.result[0] & !7, LENGTH);
+    }
+}
+
+/// `Read::read(&mut self, &mut [u8]) -> io::Result<usize>` of files, sockets and others, and functions with the same
+/// arguments and result. A slice is its address and length. The result is 0 and the number of bytes, or 1 and an error.
+extern "C" fn has_read(call: &Call) {
+    let ([_, buffer, length, ..], [is_error, count]) = (call.arguments, call.result);
+    if is_error == 0 {
+        touches(buffer, count.min(length), true, call.pc);
+    }
+}
+
+/// `Write::write(&mut self, &[u8])` and functions with the same arguments, which may read all bytes.
+extern "C" fn will_write(call: &mut Call) -> bool {
+    touches(call.arguments[1], call.arguments[2], false, call.pc);
+    false
+}
+
+/// A call of the program has the standard library read or write the program's memory.
+fn touches(address: usize, length: usize, write: bool, pc: usize) {
+    if length > 0 && this_thread::watched() && options::library_calls() && (write || options::races()) {
+        memory::range(address, length, write, pc);
     }
 }
 
