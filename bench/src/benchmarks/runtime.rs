@@ -51,13 +51,14 @@ const fn workload(name: &'static str, file: &'static str, words: &'static str, l
     Workload { name, file, words, sizes: [larger / 4, larger] }
 }
 
-const WORKLOADS: [Workload; 12] = [
+const WORKLOADS: [Workload; 13] = [
     workload("contended spinlock", "spinlock.c", "", 400_000),
     workload("MPMC queue", "queue.c", "", 500_000),
     workload("work-stealing deque, fences", "deque.c", "", 2_000_000),
     workload("allocator, 60 000 atomics", "allocator.c", "", 120_000),
     workload("mostly plain accesses", "plain.c", "", 12),
     workload("shared_ptr and mutexes", "pointers.cpp", "", 60_000),
+    workload("small reads and writes", "descriptors.c", "", 400_000),
     workload("random, 2 threads, 4 atomics", "random.c", "2 4 0", 2_000_000),
     workload("random, 4 threads, 64 atomics", "random.c", "4 64 0", 2_000_000),
     workload("random, 4 threads, 64, fences", "random.c", "4 64 8", 2_000_000),

@@ -34,6 +34,51 @@ pub struct Compilation {
 const STABLE: &str = "trixie";
 const OLD_STABLE: &str = "bookworm";
 
+/// The files of libuv, without tests.
+pub const LIBUV: &[&str] = &[
+    "{0}/src/*.c",
+    "{0}/src/unix/async.c",
+    "{0}/src/unix/core.c",
+    "{0}/src/unix/dl.c",
+    "{0}/src/unix/fs.c",
+    "{0}/src/unix/getaddrinfo.c",
+    "{0}/src/unix/getnameinfo.c",
+    "{0}/src/unix/linux.c",
+    "{0}/src/unix/loop-watcher.c",
+    "{0}/src/unix/loop.c",
+    "{0}/src/unix/pipe.c",
+    "{0}/src/unix/poll.c",
+    "{0}/src/unix/process.c",
+    "{0}/src/unix/procfs-exepath.c",
+    "{0}/src/unix/proctitle.c",
+    "{0}/src/unix/random-devurandom.c",
+    "{0}/src/unix/random-getrandom.c",
+    "{0}/src/unix/random-sysctl-linux.c",
+    "{0}/src/unix/signal.c",
+    "{0}/src/unix/stream.c",
+    "{0}/src/unix/tcp.c",
+    "{0}/src/unix/thread.c",
+    "{0}/src/unix/tty.c",
+    "{0}/src/unix/udp.c",
+];
+
+/// Several lists of files as one.
+pub const fn joined<const LENGTH: usize>(lists: &[&[&'static str]]) -> [&'static str; LENGTH] {
+    let mut all = [""; LENGTH];
+    let (mut list, mut next) = (0, 0);
+    while list < lists.len() {
+        let mut file = 0;
+        while file < lists[list].len() {
+            all[next] = lists[list][file];
+            next += 1;
+            file += 1;
+        }
+        list += 1;
+    }
+    assert!(next == LENGTH);
+    all
+}
+
 pub const PROGRAMS: [RealProgram; 14] = [
     RealProgram {
         name: "xz",
@@ -168,33 +213,7 @@ pub const PROGRAMS: [RealProgram; 14] = [
         packages: &[Source("libuv1", STABLE)],
         recipe: Recipe::Compile(Compilation {
             flags: &["-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-I{0}/include", "-I{0}/src"],
-            files: &[
-                "{own}/libuv.c",
-                "{0}/src/*.c",
-                "{0}/src/unix/async.c",
-                "{0}/src/unix/core.c",
-                "{0}/src/unix/dl.c",
-                "{0}/src/unix/fs.c",
-                "{0}/src/unix/getaddrinfo.c",
-                "{0}/src/unix/getnameinfo.c",
-                "{0}/src/unix/linux.c",
-                "{0}/src/unix/loop-watcher.c",
-                "{0}/src/unix/loop.c",
-                "{0}/src/unix/pipe.c",
-                "{0}/src/unix/poll.c",
-                "{0}/src/unix/process.c",
-                "{0}/src/unix/procfs-exepath.c",
-                "{0}/src/unix/proctitle.c",
-                "{0}/src/unix/random-devurandom.c",
-                "{0}/src/unix/random-getrandom.c",
-                "{0}/src/unix/random-sysctl-linux.c",
-                "{0}/src/unix/signal.c",
-                "{0}/src/unix/stream.c",
-                "{0}/src/unix/tcp.c",
-                "{0}/src/unix/thread.c",
-                "{0}/src/unix/tty.c",
-                "{0}/src/unix/udp.c",
-            ],
+            files: &joined::<{ 1 + LIBUV.len() }>(&[&["{own}/libuv.c"], LIBUV]),
         }),
         does: "a loop with its thread pool; size in pieces of work",
         words: "{size}",

@@ -1,7 +1,7 @@
 //! The suites: which files of which package are compiled, and what each run is given.
 
 use crate::real::packages::Package::{self, Source};
-use crate::real::recipes::{Compilation, PROGRAMS, Recipe};
+use crate::real::recipes::{Compilation, LIBUV, PROGRAMS, Recipe, joined};
 
 /// Tests of one package that are one program.
 pub struct Suite {
@@ -52,6 +52,18 @@ const ZSTD: &[&str] = &[
     "-I{0}/tests",
 ];
 
+/// The tests of libuv, which include some of its files.
+const LIBUV_TESTS: &[&str] = &[
+    "!{0}/src/idna.c",
+    "!{0}/src/strscpy.c",
+    "!{0}/src/strtok.c",
+    "{0}/test/test-*.c",
+    "{0}/test/*-server.c",
+    "{0}/test/run-tests.c",
+    "{0}/test/runner.c",
+    "{0}/test/runner-unix.c",
+];
+
 pub const SUITES: [Suite; 9] = [
     Suite {
         name: "zstd-pool",
@@ -95,41 +107,7 @@ pub const SUITES: [Suite; 9] = [
             packages: &[Source("libuv1", "trixie")],
             compilation: Compilation {
                 flags: &["-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-I{0}/include", "-I{0}/src"],
-                files: &[
-                    "{0}/src/*.c",
-                    // Tests include these.
-                    "!{0}/src/idna.c",
-                    "!{0}/src/strscpy.c",
-                    "!{0}/src/strtok.c",
-                    "{0}/src/unix/async.c",
-                    "{0}/src/unix/core.c",
-                    "{0}/src/unix/dl.c",
-                    "{0}/src/unix/fs.c",
-                    "{0}/src/unix/getaddrinfo.c",
-                    "{0}/src/unix/getnameinfo.c",
-                    "{0}/src/unix/linux.c",
-                    "{0}/src/unix/loop-watcher.c",
-                    "{0}/src/unix/loop.c",
-                    "{0}/src/unix/pipe.c",
-                    "{0}/src/unix/poll.c",
-                    "{0}/src/unix/process.c",
-                    "{0}/src/unix/procfs-exepath.c",
-                    "{0}/src/unix/proctitle.c",
-                    "{0}/src/unix/random-devurandom.c",
-                    "{0}/src/unix/random-getrandom.c",
-                    "{0}/src/unix/random-sysctl-linux.c",
-                    "{0}/src/unix/signal.c",
-                    "{0}/src/unix/stream.c",
-                    "{0}/src/unix/tcp.c",
-                    "{0}/src/unix/thread.c",
-                    "{0}/src/unix/tty.c",
-                    "{0}/src/unix/udp.c",
-                    "{0}/test/test-*.c",
-                    "{0}/test/*-server.c",
-                    "{0}/test/run-tests.c",
-                    "{0}/test/runner.c",
-                    "{0}/test/runner-unix.c",
-                ],
+                files: &joined::<{ LIBUV.len() + LIBUV_TESTS.len() }>(&[LIBUV, LIBUV_TESTS]),
             },
         },
         // Each test is a process of its own, and a test given twice is one without a runner. These have several threads.

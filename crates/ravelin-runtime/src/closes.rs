@@ -10,14 +10,15 @@
 //! the call that opened it again was seen.
 //!
 //! A use is remembered before the call releases anything, so a thread that receives what was written comes after it. A
-//! number that `dup2` gives another file is never free, so that is no close.
+//! number that `dup2` gives another file is never free, so that is no close: programs replace a file in this way because
+//! other threads may use it. But it is a use, which no other thread may close.
 
 use crate::held::{self, call_record};
 use crate::spin::Spin;
 use crate::this_thread::{self, WatchedThread};
 use crate::trace::{self, Time};
 use crate::{instrumented, kernel, library, options, report, threads};
-use libc::c_int;
+use libc::{c_int, c_uint};
 use ravelin_clocks::Tid;
 use ravelin_findings::{AccessKind, AccessRecord, MemoryKind, Problem};
 
@@ -89,6 +90,31 @@ pub fn closes(file: c_int, pc: usize) {
     let used = used.map(|call| (AccessKind::DescriptorUse, call));
     for other in closed.map(|call| (AccessKind::Close, call)).into_iter().chain(used) {
         report(thread, (AccessKind::Close, pc), other, file, before.opened);
+    }
+}
+
+/// The calling thread is about to close all descriptors from one number to another. `closing` is called for each that is
+/// open, if the call counts.
+#[inline(never)]
+pub fn closes_range(first: c_uint, last: c_uint, pc: usize, closing: impl Fn(c_int)) {
+    let last = last.min(NUMBERS as c_uint - 1);
+    let counts = counts(pc);
+    for file in first..=last {
+        let file = file as c_int;
+        if !counts {
+            forget(file);
+        } else if is_open(file) {
+            closes(file, pc);
+            closing(file);
+        }
+    }
+}
+
+/// The calling thread is about to give a descriptor the file of another one. If it is open, that is a use.
+#[inline(never)]
+pub fn replaces(file: c_int, by: c_int, pc: usize) {
+    if file != by && counts(pc) && is_open(file) {
+        uses(file, pc);
     }
 }
 

@@ -1,4 +1,5 @@
-//! The locks that a thread holds: mutexes, read-write locks and spin locks of the C library.
+//! The locks that a thread holds: mutexes, read-write locks and spin locks of the C library, and locks of Rust's standard
+//! library.
 //!
 //! A short array of the thread. The thread adds what it locks and removes what it unlocks, which costs a few
 //! instructions if it holds one lock at a time. Another thread may only empty an entry, when it takes the lock away.
@@ -82,11 +83,13 @@ pub struct HeldLocks {
     count: usize,
     /// There was no room for a lock: an unknown lock may be held, too.
     overflowed: bool,
+    /// The lock of Rust's standard library that it is about to get; 0 if there is none.
+    pub wanted: usize,
 }
 
 impl HeldLocks {
     pub const fn new() -> HeldLocks {
-        HeldLocks { locks: [const { HeldLock::none() }; MOST], count: 0, overflowed: false }
+        HeldLocks { locks: [const { HeldLock::none() }; MOST], count: 0, overflowed: false, wanted: 0 }
     }
 
     /// Whether no lock is held.
@@ -108,6 +111,13 @@ impl HeldLocks {
     /// How a lock is held, if it is.
     pub fn find(&self, lock: usize) -> Option<&HeldLock> {
         self.all().find(|held| held.address() == lock)
+    }
+
+    /// A lock that was held alone is held for reading.
+    pub fn downgrade(&mut self, lock: usize) {
+        if let Some(held) = self.locks[..self.count].iter_mut().find(|held| held.address() == lock) {
+            held.mode = LockMode::Read;
+        }
     }
 
     /// A lock is not held any more. Returns whether it was.

@@ -9,13 +9,15 @@
 //!
 //! A thread that holds no other lock does nothing here. An edge that the thread knows already costs a lookup in a small
 //! cache of the thread; a new one is added under a global lock. Edges end with their locks, when these are destroyed or
-//! their memory is freed.
+//! their memory is freed. The end of a lock of Rust or C++ on a stack is not seen: it is another lock if its memory was
+//! written since. Where writes are not watched, such locks of Rust have no edges.
 
 use crate::held::{HeldLock, LockMode, call_record};
 use crate::spin::Spin;
 use crate::start_order::StartClock;
 use crate::this_thread::WatchedThread;
-use crate::{options, report};
+use crate::{blocks, library, options, race, report, shadow, threads};
+use ravelin_clocks::race::cell;
 use ravelin_findings::{AccessRecord, OrderStep, OrderStepKind, Problem};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -103,9 +105,41 @@ struct LockGraph {
     /// By the lock that was held.
     edges: BTreeMap<usize, Vec<LockEdge>>,
     count: usize,
+    /// All locks that have edges, and when the memory of those on a stack was written.
+    locks: BTreeMap<usize, u64>,
 }
 
-static GRAPH: Spin<LockGraph> = Spin::new(LockGraph { edges: BTreeMap::new(), count: 0 });
+impl LockGraph {
+    const fn new() -> LockGraph {
+        LockGraph { edges: BTreeMap::new(), count: 0, locks: BTreeMap::new() }
+    }
+}
+
+static GRAPH: Spin<LockGraph> = Spin::new(LockGraph::new());
+
+/// Whether a lock can have edges. Those of another lock at its place are forgotten.
+fn is_lock(lock: usize) -> bool {
+    let written = written(lock);
+    GRAPH.lock().is_lock(lock, written)
+}
+
+/// Whether the lock that has edges is still at its place.
+fn is_known(lock: usize) -> bool {
+    let written = written(lock);
+    written.is_some() && GRAPH.lock().locks.get(&lock).copied() == written
+}
+
+/// When the memory of a lock was written last, if another lock may have been at its place before: the end of locks in
+/// other memory than a stack is seen. `None` if that is not known.
+fn written(lock: usize) -> Option<u64> {
+    if blocks::containing(lock).is_some() || threads::stack_owner(lock).is_none() {
+        return Some(0);
+    }
+    if !race::are_watched() {
+        return (!library::is_there()).then_some(0);
+    }
+    cell::last_write(shadow::cell(lock), lock & 7)
+}
 
 /// The thread, which is inside and watched, holds locks and is about to wait for another one, by a call that returns to
 /// `pc`.
@@ -121,7 +155,13 @@ pub fn waits(thread: &mut WatchedThread, lock: usize, mode: LockMode, pc: usize)
     thread.known_edges.learn(hash);
     let wanting = call_record(thread.number, mode.access_kind(), thread.stack_at(pc));
     let mut circles = Vec::new();
+    if !is_lock(lock) {
+        return;
+    }
     for held in thread.held.all().filter(|held| held.address() != lock) {
+        if !is_lock(held.address()) {
+            continue;
+        }
         let edge = LockEdge {
             held: (held.address(), held.mode),
             wanted: (lock, mode),
@@ -135,6 +175,8 @@ pub fn waits(thread: &mut WatchedThread, lock: usize, mode: LockMode, pc: usize)
         circles.extend(GRAPH.lock().add(edge));
     }
     thread.starts.has_edges();
+    // A lock in between may have ended meanwhile.
+    circles.retain(|circle| circle.iter().all(|step| is_known(step.address as usize)));
     for circle in circles {
         let [first, second, ..] = &*circle else { continue };
         report::misuse(Problem::LockOrderInversion, lock, first.after.clone(), second.after.clone(), circle);
@@ -143,20 +185,18 @@ pub fn waits(thread: &mut WatchedThread, lock: usize, mode: LockMode, pc: usize)
 
 /// In a forked child nothing of this is known: threads of the parent hold no locks here.
 pub fn begin_again() {
-    *GRAPH.lock() = LockGraph { edges: BTreeMap::new(), count: 0 };
+    *GRAPH.lock() = LockGraph::new();
     GENERATION.fetch_add(1, Ordering::Relaxed);
 }
 
 /// The lock at this address does not exist any more.
 pub fn forget(lock: usize) {
     let mut graph = GRAPH.lock();
-    if graph.count == 0 {
-        return;
-    }
-    let before = graph.count;
-    graph.forget(lock);
-    if graph.count != before {
-        GENERATION.fetch_add(1, Ordering::Relaxed);
+    // Readers leave what they know beside the lock.
+    for lock in [lock, lock.wrapping_sub(1)] {
+        if graph.locks.contains_key(&lock) {
+            graph.forget(lock);
+        }
     }
 }
 
@@ -187,7 +227,20 @@ impl LockGraph {
         circle
     }
 
+    /// Whether a lock can have edges. If its memory was written since it got edges, it is a new lock without any.
+    fn is_lock(&mut self, lock: usize, written: Option<u64>) -> bool {
+        if self.locks.get(&lock).is_some_and(|known| written != Some(*known)) {
+            self.forget(lock);
+        }
+        if let Some(written) = written {
+            self.locks.insert(lock, written);
+        }
+        written.is_some()
+    }
+
     fn forget(&mut self, lock: usize) {
+        GENERATION.fetch_add(1, Ordering::Relaxed);
+        self.locks.remove(&lock);
         self.edges.remove(&lock);
         self.edges.retain(|_, edges| {
             edges.retain(|edge| edge.wanted.0 != lock);
@@ -248,7 +301,7 @@ mod tests {
     use LockMode::{Read, Write};
     use ravelin_findings::AccessKind;
 
-    const EMPTY: LockGraph = LockGraph { edges: BTreeMap::new(), count: 0 };
+    const EMPTY: LockGraph = LockGraph::new();
 
     /// A thread holds locks, the last of which is the edge's, and waits for another one.
     fn edge(thread: u64, guards: &[(usize, LockMode)], wanted: (usize, LockMode)) -> LockEdge {
@@ -333,6 +386,20 @@ mod tests {
         graph.forget(20);
         assert_eq!(graph.count, 0);
         assert!(graph.add(edge(2, &[(20, Write)], (10, Write))).is_none());
+    }
+
+    #[test]
+    fn a_lock_whose_memory_was_written_is_another_one() {
+        let mut graph = EMPTY;
+        assert!(graph.is_lock(10, Some(7)) && graph.is_lock(20, Some(0)));
+        graph.add(edge(1, &[(10, Write)], (20, Write)));
+        assert!(graph.is_lock(10, Some(7)));
+        assert_eq!(graph.count, 1);
+        assert!(graph.is_lock(10, Some(8)));
+        assert_eq!(graph.count, 0);
+        graph.add(edge(1, &[(10, Write)], (20, Write)));
+        assert!(!graph.is_lock(10, None), "one of which nothing is known has no edges");
+        assert_eq!(graph.count, 0);
     }
 
     #[test]

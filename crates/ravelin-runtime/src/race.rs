@@ -14,6 +14,15 @@ use crate::trace;
 use ravelin_clocks::race::cell::{self, Lists, ShadowCell};
 use ravelin_clocks::race::list;
 use ravelin_clocks::race::slot::{ATOMIC, BYTES, FREE, WRITE, span};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether there was a non-atomic access.
+static SEEN: AtomicBool = AtomicBool::new(false);
+
+/// Whether non-atomic accesses are watched. A Rust program may be built without.
+pub fn are_watched() -> bool {
+    options::races() && SEEN.load(Ordering::Relaxed)
+}
 
 /// A non-atomic access of `size` bytes within one word.
 #[inline(always)]
@@ -218,6 +227,7 @@ fn compare(thread: &mut WatchedThread, cell: &ShadowCell, part: WordPart, mine: 
     let WordPart { address, size, whole } = part;
     if cell::is_empty(cell) {
         shadow::before_first_write(address);
+        SEEN.store(true, Ordering::Relaxed);
     }
     let outcome = cell::access(cell, &thread.clocks, mine, &WordRecords(address & !7));
     if let Some(slot) = outcome.raced {
@@ -280,7 +290,7 @@ mod tests {
     use crate::sync;
     use crate::threads::{self, tests::beside, tests::watched};
     use ravelin_findings::{AccessKind, FindingRecord};
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     const READ: u64 = 0;
 

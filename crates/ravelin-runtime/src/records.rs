@@ -11,6 +11,7 @@ use crate::lock_order;
 use crate::mapping;
 use crate::shadow;
 use crate::spin::{Spin, pause};
+use crate::start_order;
 use ravelin_clocks::race::list::AccessList;
 use ravelin_clocks::weak::WeakLocation;
 use ravelin_clocks::{LocationClocks, ReleaseClocks};
@@ -399,7 +400,10 @@ pub fn forget(address: usize, length: usize) {
             let next = next(link).load(Ordering::Acquire);
             let lock = locked.record().is_released().then(|| place.address.load(Ordering::Relaxed));
             give_back(link & (MOST as u32 - 1), locked);
-            lock.into_iter().for_each(lock_order::forget);
+            if let Some(lock) = lock {
+                lock_order::forget(lock);
+                start_order::forget(lock);
+            }
             link = next;
         }
     });

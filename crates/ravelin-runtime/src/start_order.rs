@@ -1,5 +1,6 @@
 //! The order of threads that no schedule changes: by starting and joining threads, by semaphores and barriers, and by
-//! signals of condition variables. Unlike happens-before it has no order by locks, which depends on who comes first.
+//! signals of condition variables; in Rust programs also by channels, scopes, parking and everything else in the standard
+//! library that is no lock. Unlike happens-before it has no order by locks, which depends on who comes first.
 //!
 //! A thread's time is divided into segments; a new one begins when other threads may learn what it did so far. A
 //! thread's clock has the segments of other threads that are over. It lists only threads with edges in the graph of
@@ -13,10 +14,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether any thread has an edge.
 static NEEDED: AtomicBool = AtomicBool::new(false);
-/// What was released at semaphores, barriers and condition variables.
+/// What was released at semaphores, barriers, condition variables and other objects.
 static RELEASED: Spin<BTreeMap<usize, Arc<StartClock>>> = Spin::new(BTreeMap::new());
-/// Objects are forgotten beyond this number: that may cause a false circle of locks, not a crash.
+/// Objects beyond this number share one entry: that orders more threads, and hides circles of locks.
 const MOST_OBJECTS: usize = 1 << 16;
+const SHARED: usize = 0;
 
 /// For each thread, the last of its segments that is over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -113,17 +115,27 @@ fn release_now(object: usize) {
         return;
     }
     let mut objects = RELEASED.lock();
-    if objects.len() < MOST_OBJECTS || objects.contains_key(&object) {
-        Arc::make_mut(objects.entry(object).or_default()).join(&released);
-    }
+    let has_room = objects.len() < MOST_OBJECTS || objects.contains_key(&object);
+    let object = if has_room { object } else { SHARED };
+    Arc::make_mut(objects.entry(object).or_default()).join(&released);
 }
 
 #[cold]
 fn acquire_now(object: usize) {
     let Some(mut inside) = this_thread::enter() else { return };
-    let released = RELEASED.lock().get(&object).cloned();
-    if let Some(released) = released {
-        inside.thread().starts.acquire(&released);
+    for object in [object, SHARED] {
+        let released = RELEASED.lock().get(&object).cloned();
+        if let Some(released) = released {
+            inside.thread().starts.acquire(&released);
+        }
+    }
+}
+
+/// The object at this address does not exist any more. The calling thread is inside.
+#[inline(always)]
+pub fn forget(object: usize) {
+    if NEEDED.load(Ordering::Relaxed) {
+        RELEASED.lock().remove(&object);
     }
 }
 

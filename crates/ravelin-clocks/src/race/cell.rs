@@ -89,6 +89,26 @@ pub fn is_empty(cell: &ShadowCell) -> bool {
     cell[1].load(Ordering::Relaxed) == 0
 }
 
+/// The last write to a byte of the word: its thread and epoch as a slot has them, or 0 if there was none. `None` if it
+/// is not in the cell, or if there are several that race.
+pub fn last_write(cell: &ShadowCell, byte: usize) -> Option<u64> {
+    let mut found = 0;
+    for (index, slot) in cell.iter().enumerate() {
+        let slot = slot.load(Ordering::Relaxed) & !if index == 0 { LOCKED } else { 0 };
+        if index == 0 && slot & MARKER != 0 {
+            if slot & 1 << (SPILT_WRITES as usize + byte) != 0 {
+                return None;
+            }
+        } else if slot & WRITE != 0 && bytes(slot) & 1 << byte != 0 {
+            if found != 0 {
+                return None;
+            }
+            found = slot & !BYTES;
+        }
+    }
+    Some(found)
+}
+
 /// `thread` makes the non-atomic access `mine` now.
 #[inline(always)]
 pub fn access(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> RaceCheck {

@@ -18,7 +18,7 @@
 use super::polling::await_ready;
 use crate::closes::{self, closes, opened, uses};
 use crate::{kernel, schedule, sync, this_thread};
-use libc::{c_int, c_long};
+use libc::{c_int, c_long, c_uint};
 
 /// The calling thread is about to write.
 #[inline(always)]
@@ -85,6 +85,14 @@ pub fn received(file: c_int, result: isize, _pc: usize) {
 pub fn received_from_sockets(_pc: usize) {
     if this_thread::watched() {
         sync::acquire_assumed(OBJECTS);
+    }
+}
+
+/// The calling thread is about to close all descriptors from one number to another, unless `flags` ask only that they are
+/// closed when another program is executed. What their readers receive is ordered as by `close`.
+pub fn closes_all(first: c_uint, last: c_uint, flags: c_int, pc: usize) {
+    if flags & libc::CLOSE_RANGE_CLOEXEC as c_int == 0 {
+        closes::closes_range(first, last, pc, |file| releases(file, pc));
     }
 }
 

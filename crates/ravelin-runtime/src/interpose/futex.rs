@@ -10,7 +10,7 @@ use super::descriptors::{received, releases, wakes, woken};
 use crate::closes;
 use crate::library::channel;
 use crate::schedule::{self, time};
-use libc::{c_int, c_long};
+use libc::{c_int, c_long, c_uint};
 use ravelin_findings::WaitsFor;
 use ravelin_findings::events::Act;
 
@@ -43,6 +43,10 @@ interpose! {
             }
             libc::SYS_close => {
                 closes::forget(a as c_int);
+                real(number, a, b, c, d, e, f)
+            }
+            libc::SYS_close_range => {
+                closes::closes_range(a as c_uint, b as c_uint, 0, |_| ());
                 real(number, a, b, c, d, e, f)
             }
             _ => real(number, a, b, c, d, e, f),

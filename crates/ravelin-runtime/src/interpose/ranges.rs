@@ -10,8 +10,8 @@
 //! do more around a call are elsewhere ([`super::copies`], [`super::polling`], [`super::clocks`]).
 
 use super::descriptors::{
-    closes_stream, fills_stream, flushes_stream, opened_by, opened_pair, puts_one, queues, received, receives,
-    releases, sends, sent, took_from_queue, took_one,
+    closes_all, closes_stream, fills_stream, flushes_stream, opened_by, opened_pair, puts_one, queues, received,
+    receives, releases, sends, sent, took_from_queue, took_one,
 };
 use super::formats::reads_arguments;
 use super::touching::{
@@ -19,7 +19,7 @@ use super::touching::{
     reads_until, reads_vectors, reads_while_same, writes, writes_address, writes_elements, writes_if_zero, writes_line,
     writes_message, writes_string, writes_vectors,
 };
-use crate::closes::{closes, opened, replaced, uses};
+use crate::closes::{closes, opened, replaced, replaces, uses};
 use libc::{c_int, c_long, c_uint};
 
 macro_rules! ranges {
@@ -183,6 +183,9 @@ ranges! {
     fn bind(file: c_int, address: usize, length: c_uint) -> result: c_int, first uses(file), reads(address, length);
     fn shutdown(file: c_int, how: c_int) -> result: c_int, first uses(file), releases(file) => sent();
     fn close(file: c_int) -> result: c_int, first closes(file), releases(file) => sent();
+    fn close_range(start: c_uint, last: c_uint, flags: c_int) -> result: c_int, first closes_all(start, last, flags)
+        => sent();
+    fn closefrom(start: c_int) -> done: (), first closes_all(start.max(0) as c_uint, c_uint::MAX, 0) => sent();
 
     fn read(file: c_int, to: usize, length: usize) -> count: isize,
         first receives(file) => received(file, count), writes(to, count);
@@ -257,8 +260,8 @@ ranges! {
     fn inotify_init() -> file: c_int => opened(file);
     fn inotify_init1(flags: c_int) -> file: c_int => opened(file);
     fn dup(file: c_int) -> new: c_int, first uses(file) => opened(new);
-    fn dup2(file: c_int, to: c_int) -> new: c_int, first uses(file) => replaced(new);
-    fn dup3(file: c_int, to: c_int, flags: c_int) -> new: c_int, first uses(file) => replaced(new);
+    fn dup2(file: c_int, to: c_int) -> new: c_int, first uses(file), replaces(to, file) => replaced(new);
+    fn dup3(file: c_int, to: c_int, flags: c_int) -> new: c_int, first uses(file), replaces(to, file) => replaced(new);
     fn fcntl(file: c_int, command: c_int, value: usize) -> result: c_int, first uses(file) => opened_by(command, result);
     fn fcntl64(file: c_int, command: c_int, value: usize) -> result: c_int, first uses(file) => opened_by(command, result);
     fn ioctl(file: c_int, command: usize, value: usize) -> result: c_int, first uses(file);

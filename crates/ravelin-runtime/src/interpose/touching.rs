@@ -2,8 +2,8 @@
 //! [`super::ranges`].
 //!
 //! Each function here ends with `pc`, the address to which the call returns, which is the place of the access. It counts
-//! only for calls from instrumented code ([`instrumented`]). In Rust programs these calls come from the compiled
-//! standard library and do not count.
+//! only for calls from instrumented code ([`instrumented`]). In Rust programs most calls come from the compiled
+//! standard library; they do not count here, but [`crate::library`] knows the functions that make them.
 
 use crate::{instrumented, library, memory, options, this_thread};
 use libc::{iovec, msghdr};

@@ -6,17 +6,17 @@
 //! If the steps of a run are given, an access is a step. Accesses of locks are steps that lock and unlock, so that a thread
 //! waits here and never inside the standard library, where the runtime does not see it.
 
-use super::left_by_readers;
+use super::{left_by_readers, locks};
 use crate::special::{NextAccess, NextAct};
 use crate::word::Word;
-use crate::{records, schedule, sync, this_thread};
+use crate::{records, schedule, start_order, sync, this_thread};
 use ravelin_clocks::{AtomicOrder, MessageAccess};
 use std::arch::global_asm;
 
 /// The kind of code that makes an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-enum CodeKind {
+pub enum CodeKind {
     Anything,
     /// Nothing depends on the order of these accesses.
     Inner,
@@ -68,6 +68,11 @@ impl CodeKind {
     fn writes(self) -> bool {
         matches!(self, CodeKind::Write | CodeKind::WriteUnlock | CodeKind::Writer)
     }
+
+    /// Whether it is that of a lock, which orders threads by chance.
+    fn locks(self) -> bool {
+        self.reads() || self.writes() || matches!(self, CodeKind::Lock | CodeKind::TryLock | CodeKind::Unlock)
+    }
 }
 
 const ANYTHING: u8 = CodeKind::Anything as u8;
@@ -104,8 +109,42 @@ fn order(code: i32) -> AtomicOrder {
 /// An access: `raw` does it and returns what it did and with which order. The message changes while the record is
 /// locked, so no thread reads a value before its writer is known.
 ///
-/// `code` is the strongest order that it may have.
-fn access<R>(of: CodeKind, next: NextAccess, code: i32, raw: impl FnOnce() -> R, done: impl FnOnce(&R) -> Done) -> R {
+/// `code` is the strongest order that it may have. The call of the access returns to `pc`.
+#[inline(always)]
+fn access<R>(
+    of: CodeKind,
+    next: NextAccess,
+    (code, pc): (i32, usize),
+    raw: impl FnOnce() -> R,
+    done: impl FnOnce(&R) -> Done,
+) -> R {
+    let mut outcome = MessageAccess::Load;
+    locks::before(of, next, pc);
+    if !of.locks() && order(code).releases() {
+        start_order::release(next.address);
+    }
+    let result = access_step(of, next, code, raw, |result| {
+        let done = done(result);
+        outcome = done.touch;
+        done
+    });
+    // The last owner of a counted block reads with release order only, before a fence.
+    let updates = !matches!(next.act, NextAct::Load | NextAct::Store);
+    if !of.locks() && (order(code).acquires() || updates && order(code).releases()) {
+        start_order::acquire(next.address);
+    }
+    locks::after(of, next, outcome, pc);
+    result
+}
+
+/// The same without what concerns the order of locks.
+fn access_step<R>(
+    of: CodeKind,
+    next: NextAccess,
+    code: i32,
+    raw: impl FnOnce() -> R,
+    done: impl FnOnce(&R) -> Done,
+) -> R {
     if !schedule::steer::is_on() {
         return unsteered(of, next.address, code, raw, |result| {
             let Done { touch, order, .. } = done(result);
@@ -316,43 +355,44 @@ fn next<T: Word>(at: *mut T, act: NextAct) -> NextAccess {
     NextAccess { pc: 0, address: at as usize, size: size_of::<T>(), act }
 }
 
-extern "C" fn load<T: Word, const OF: u8>(at: *mut T, code: i32) -> T {
+extern "C" fn load<T: Word, const OF: u8>(at: *mut T, code: i32, pc: usize) -> T {
     // SAFETY: here and below, the program's own access.
     access(
         of(OF),
         next(at, NextAct::Load),
-        code,
+        (code, pc),
         || unsafe { T::load(at) },
         |read| Done { touch: MessageAccess::Load, order: order(code), read: read.low(), written: 0 },
     )
 }
 
-extern "C" fn store<T: Word, const OF: u8>(at: *mut T, value: T, code: i32) {
+extern "C" fn store<T: Word, const OF: u8>(at: *mut T, value: T, code: i32, pc: usize) {
     let done = |(): &()| Done { touch: MessageAccess::Store, order: order(code), read: 0, written: value.low() };
     // SAFETY: see `load`.
     let raw = || unsafe { T::store(at, value, order(code) == AtomicOrder::SeqCst) };
-    access(of(OF), next(at, NextAct::Store), code, raw, done);
+    access(of(OF), next(at, NextAct::Store), (code, pc), raw, done);
 }
 
-fn update<T: Word, const OF: u8>(at: *mut T, code: i32, act: NextAct, change: impl Fn(T) -> T) -> T {
+fn update<T: Word, const OF: u8>(at: *mut T, how: (i32, usize), act: NextAct, change: impl Fn(T) -> T) -> T {
+    let (code, _) = how;
     // SAFETY: see `load`.
     access(
         of(OF),
         next(at, act),
-        code,
+        how,
         || unsafe { T::update(at, &change) },
         |old| Done { touch: MessageAccess::Update, order: order(code), read: old.low(), written: change(*old).low() },
     )
 }
 
-extern "C" fn exchange<T: Word, const OF: u8>(at: *mut T, value: T, code: i32) -> T {
-    update::<T, OF>(at, code, NextAct::Exchange(value.low()), |_| value)
+extern "C" fn exchange<T: Word, const OF: u8>(at: *mut T, value: T, code: i32, pc: usize) -> T {
+    update::<T, OF>(at, (code, pc), NextAct::Exchange(value.low()), |_| value)
 }
 
 macro_rules! fetch {
     ($($name:ident: $change:ident),*) => {
-        $(extern "C" fn $name<T: Word, const OF: u8>(at: *mut T, value: T, code: i32) -> T {
-            update::<T, OF>(at, code, NextAct::Update, |old| old.$change(value))
+        $(extern "C" fn $name<T: Word, const OF: u8>(at: *mut T, value: T, code: i32, pc: usize) -> T {
+            update::<T, OF>(at, (code, pc), NextAct::Update, |old| old.$change(value))
         })*
     };
 }
@@ -365,10 +405,11 @@ extern "C" fn compare_exchange<T: Word, const OF: u8>(
     new: T,
     success: i32,
     failure: i32,
+    pc: usize,
 ) -> T {
     // SAFETY: see `load`.
     let raw = || unsafe { T::exchange_if(at, expected, new) };
-    access(of(OF), next(at, NextAct::CompareExchange(expected.low())), success, raw, |found| {
+    access(of(OF), next(at, NextAct::CompareExchange(expected.low())), (success, pc), raw, |found| {
         let read = found.low();
         match *found == expected {
             true => Done { touch: MessageAccess::Update, order: order(success), read, written: new.low() },
@@ -377,13 +418,15 @@ extern "C" fn compare_exchange<T: Word, const OF: u8>(
     })
 }
 
+/// An entry; `$register` is that of the argument after the program's, which is the return address.
 macro_rules! entry {
-    ($symbol:expr, $function:path) => {
+    ($symbol:expr, $function:path, $register:literal) => {
         global_asm!(
             concat!(".pushsection .text.", $symbol, ",\"ax\",@progbits"),
             concat!(".globl ", $symbol),
             concat!(".type ", $symbol, ",@function"),
             concat!($symbol, ":"),
+            concat!("mov ", $register, ", qword ptr [rsp]"),
             "jmp {function}",
             ".popsection",
             function = sym $function,
@@ -393,16 +436,16 @@ macro_rules! entry {
 
 macro_rules! entries {
     ($($of:literal $code:path: $($bits:literal $word:ty),*;)*) => {$($(
-        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_load"), load::<$word, $code>);
-        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_store"), store::<$word, $code>);
-        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_exchange"), exchange::<$word, $code>);
-        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_add"), fetch_add::<$word, $code>);
-        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_sub"), fetch_sub::<$word, $code>);
-        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_and"), fetch_and::<$word, $code>);
-        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_or"), fetch_or::<$word, $code>);
-        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_xor"), fetch_xor::<$word, $code>);
-        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_nand"), fetch_nand::<$word, $code>);
-        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_compare_exchange_val"), compare_exchange::<$word, $code>);
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_load"), load::<$word, $code>, "rdx");
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_store"), store::<$word, $code>, "rcx");
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_exchange"), exchange::<$word, $code>, "rcx");
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_add"), fetch_add::<$word, $code>, "rcx");
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_sub"), fetch_sub::<$word, $code>, "rcx");
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_and"), fetch_and::<$word, $code>, "rcx");
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_or"), fetch_or::<$word, $code>, "rcx");
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_xor"), fetch_xor::<$word, $code>, "rcx");
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_fetch_nand"), fetch_nand::<$word, $code>, "rcx");
+        entry!(concat!("__ravelin_", $of, "_atomic", $bits, "_compare_exchange_val"), compare_exchange::<$word, $code>, "r9");
     )*)*};
 }
 
@@ -445,12 +488,12 @@ mod tests {
     }
 
     fn store_with(code: i32) -> impl Fn(usize) {
-        move |at| store::<u32, ANYTHING>(at as *mut u32, 1, code)
+        move |at| store::<u32, ANYTHING>(at as *mut u32, 1, code, 0)
     }
 
     fn load_with(code: i32) -> impl Fn(usize) {
         move |at| {
-            load::<u32, ANYTHING>(at as *mut u32, code);
+            load::<u32, ANYTHING>(at as *mut u32, code, 0);
         }
     }
 
@@ -476,7 +519,7 @@ mod tests {
             (7, RELAXED, ACQUIRE, true),
         ] {
             let mine = |at: usize| {
-                let found = compare_exchange::<u32, ANYTHING>(at as *mut u32, expected, 9, success, failure);
+                let found = compare_exchange::<u32, ANYTHING>(at as *mut u32, expected, 9, success, failure, 0);
                 assert_eq!(found, 1);
             };
             assert_eq!(orders(store_with(RELEASE), mine), acquires, "expecting {expected}");
@@ -485,7 +528,7 @@ mod tests {
 
     #[test]
     fn an_update_hands_on_what_was_released_before_it() {
-        let update = |at: usize| assert_eq!(fetch_add::<u32, ANYTHING>(at as *mut u32, 4, RELAXED), 1);
+        let update = |at: usize| assert_eq!(fetch_add::<u32, ANYTHING>(at as *mut u32, 4, RELAXED, 0), 1);
         let theirs = |at: usize| {
             store_with(RELEASE)(at);
             update(at);
@@ -501,12 +544,12 @@ mod tests {
     #[test]
     fn two_readers_of_a_lock_are_not_ordered_and_a_writer_is_after_both() {
         let reads = |at: usize| {
-            fetch_add::<u32, READER>(at as *mut u32, 1, ACQUIRE);
-            fetch_sub::<u32, READER>(at as *mut u32, 1, RELEASE);
+            fetch_add::<u32, READER>(at as *mut u32, 1, ACQUIRE, 0);
+            fetch_sub::<u32, READER>(at as *mut u32, 1, RELEASE, 0);
         };
         let writes = |at: usize| {
-            compare_exchange::<u32, WRITER>(at as *mut u32, 0, 99, ACQUIRE, RELAXED);
-            exchange::<u32, WRITER>(at as *mut u32, 0, RELEASE);
+            compare_exchange::<u32, WRITER>(at as *mut u32, 0, 99, ACQUIRE, RELAXED, 0);
+            exchange::<u32, WRITER>(at as *mut u32, 0, RELEASE, 0);
         };
         assert!(!orders(reads, reads));
         assert!(orders(reads, writes));
@@ -519,14 +562,14 @@ mod tests {
         fn values() {
             let mut word = 0b1100_u8;
             let at = &raw mut word;
-            assert_eq!(fetch_and::<u8, ANYTHING>(at, 0b0110, ACQ_REL), 0b1100);
-            assert_eq!(fetch_or::<u8, ANYTHING>(at, 0b0001, SEQ_CST), 0b0100);
-            assert_eq!(fetch_xor::<u8, READER>(at, 0b0001, ACQUIRE), 0b0101);
-            assert_eq!(fetch_nand::<u8, WRITER>(at, 0b0100, RELEASE), 0b0100);
-            assert_eq!(fetch_sub::<u8, ANYTHING>(at, 252, RELAXED), 0b1111_1011);
-            assert_eq!(load::<u8, READER>(at, ACQUIRE), 255);
-            assert_eq!(compare_exchange::<u8, WRITER>(at, 255, 3, ACQUIRE, RELAXED), 255);
-            assert_eq!(exchange::<u8, ANYTHING>(at, 4, RELAXED), 3);
+            assert_eq!(fetch_and::<u8, ANYTHING>(at, 0b0110, ACQ_REL, 0), 0b1100);
+            assert_eq!(fetch_or::<u8, ANYTHING>(at, 0b0001, SEQ_CST, 0), 0b0100);
+            assert_eq!(fetch_xor::<u8, READER>(at, 0b0001, ACQUIRE, 0), 0b0101);
+            assert_eq!(fetch_nand::<u8, WRITER>(at, 0b0100, RELEASE, 0), 0b0100);
+            assert_eq!(fetch_sub::<u8, ANYTHING>(at, 252, RELAXED, 0), 0b1111_1011);
+            assert_eq!(load::<u8, READER>(at, ACQUIRE, 0), 255);
+            assert_eq!(compare_exchange::<u8, WRITER>(at, 255, 3, ACQUIRE, RELAXED, 0), 255);
+            assert_eq!(exchange::<u8, ANYTHING>(at, 4, RELAXED, 0), 3);
         }
         values();
         watched(values);

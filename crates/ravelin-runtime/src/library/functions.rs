@@ -6,10 +6,12 @@
 //! pointers, integers and pairs of them as C does. Each hook below documents what it assumes of its function, and
 //! `tests/cargo_ravelin.rs` tests it.
 
-use super::{channel, left_by_readers, scope};
+use super::{channel, left_by_readers, locks, scope};
+use crate::held::LockMode;
 use crate::schedule;
 use crate::special::{NextAccess, NextAct};
-use crate::{records, sync, this_thread};
+use crate::this_thread::{self, WatchedThread};
+use crate::{memory, misuse, options, records, start_order, sync};
 use ravelin_clocks::{AtomicOrder, MessageAccess};
 use ravelin_findings::WaitsFor;
 use ravelin_findings::events::Act;
@@ -69,11 +71,15 @@ macro_rules! around {
 }
 
 around! {
-    "__ravelin_around_lock": locks, locked;
+    "__ravelin_around_lock": locks, locked_mutex;
     "__ravelin_around_read": reads_shared, reads;
     "__ravelin_around_write": writes_alone, writes;
     "__ravelin_around_condvar_wait": waits, locked_second;
     "__ravelin_around_condvar_wait_timeout": waits_for_a_time, locked_second;
+    "__ravelin_around_condvar_notify": notifies, nothing;
+    "__ravelin_around_stream_lock": proceeds, locked_stream;
+    "__ravelin_around_reading": proceeds, has_read;
+    "__ravelin_around_writing": will_write, nothing;
     "__ravelin_around_once_call": initialises, locked;
     "__ravelin_around_once_wait": waits_for_once, locked;
     "__ravelin_around_barrier_wait": arrives, leaves;
@@ -91,15 +97,23 @@ struct Call {
     other: usize,
     result: [usize; 2],
     initialiser: Initialiser,
+    /// Keeps the stack aligned.
+    _unused: [usize; 2],
+    /// Where the call returns to.
+    pc: usize,
 }
 
 extern "C" fn nothing(_call: &Call) {}
+
+extern "C" fn proceeds(_call: &mut Call) -> bool {
+    false
+}
 
 /// `Mutex::lock_contended(&self)` of a steered thread, which waits here.
 extern "C" fn locks(call: &mut Call) -> bool {
     let Some(me) = steered() else { return false };
     lock(me, call.arguments[0]);
-    sync::acquire(call.arguments[0]);
+    locked_mutex(call);
     true
 }
 
@@ -128,10 +142,16 @@ fn lock_state(me: usize, state: usize, act: Act, change: fn(u32) -> Option<u32>)
 /// The state of a read-write lock that a writer has locked.
 const WRITE_LOCKED: u32 = (1 << 30) - 1;
 
-/// `Mutex::lock_contended(&self)`, and every other function that returns with knowledge of what was released at the
-/// first argument.
+/// `Mutex::lock_contended(&self)`.
+extern "C" fn locked_mutex(call: &Call) {
+    sync::acquire(call.arguments[0]);
+    locks::got(call.arguments[0], LockMode::Write, call.pc);
+}
+
+/// Functions that return with knowledge of what was released at the first argument.
 extern "C" fn locked(call: &Call) {
     sync::acquire(call.arguments[0]);
+    start_order::acquire(call.arguments[0]);
 }
 
 extern "C" fn reads_shared(call: &mut Call) -> bool {
@@ -152,16 +172,19 @@ extern "C" fn writes_alone(call: &mut Call) -> bool {
 /// `RwLock::read_contended(&self)`. The state is the first field.
 extern "C" fn reads(call: &Call) {
     sync::acquire(call.arguments[0]);
+    locks::got(call.arguments[0], LockMode::Read, call.pc);
 }
 
 /// `RwLock::write_contended(&self)`.
 extern "C" fn writes(call: &Call) {
     sync::acquire(call.arguments[0]);
     sync::acquire(left_by_readers(call.arguments[0]));
+    locks::got(call.arguments[0], LockMode::Write, call.pc);
 }
 
 /// `Condvar::wait(&self, &Mutex)`.
 extern "C" fn waits(call: &mut Call) -> bool {
+    misuse::waits_again(call.arguments[1], call.pc);
     if let Some(me) = steered() {
         wait_in_turn(me, call, None);
         return true;
@@ -173,6 +196,7 @@ extern "C" fn waits(call: &mut Call) -> bool {
 /// `Condvar::wait_timeout(&self, &Mutex, Duration)`, which returns whether it was notified. A duration is seconds and
 /// nanoseconds.
 extern "C" fn waits_for_a_time(call: &mut Call) -> bool {
+    misuse::waits_again(call.arguments[1], call.pc);
     if let Some(me) = steered() {
         let [_, _, seconds, nanoseconds, ..] = call.arguments;
         let length = (seconds as u64).saturating_mul(1_000_000_000).saturating_add(nanoseconds as u32 as u64);
@@ -198,12 +222,50 @@ fn wait_in_turn(me: usize, call: &Call, until: Option<u64>) -> bool {
     schedule::wake(mutex);
     let over = schedule::wait(me, 0, (WaitsFor::Condition, condition), until);
     lock(me, mutex);
-    sync::acquire(mutex);
+    locked_second(call);
     over
 }
 
 extern "C" fn locked_second(call: &Call) {
     sync::acquire(call.arguments[1]);
+    start_order::acquire(call.arguments[0]);
+}
+
+/// `Condvar::notify_one(&self)` and `Condvar::notify_all(&self)`.
+extern "C" fn notifies(call: &mut Call) -> bool {
+    start_order::release(call.arguments[0]);
+    false
+}
+
+/// `Stdin::lock(&self)`, `Stdout::lock(&self)` and `Stderr::lock(&self)` return a guard, which is a pointer to a lock. The
+/// program unlocks it, with accesses that are seen, somewhere in the lock. Its first words are three at most.
+extern "C" fn locked_stream(call: &Call) {
+    const LENGTH: usize = 24;
+    if let Some(mut inside) = this_thread::enter() {
+        learns_within(inside.thread(), call.result[0] & !7, LENGTH);
+    }
+}
+
+/// `Read::read(&mut self, &mut [u8]) -> io::Result<usize>` of files, sockets and others, and functions with the same
+/// arguments and result. A slice is its address and length. The result is 0 and the number of bytes, or 1 and an error.
+extern "C" fn has_read(call: &Call) {
+    let ([_, buffer, length, ..], [is_error, count]) = (call.arguments, call.result);
+    if is_error == 0 {
+        touches(buffer, count.min(length), true, call.pc);
+    }
+}
+
+/// `Write::write(&mut self, &[u8])` and functions with the same arguments, which may read all bytes.
+extern "C" fn will_write(call: &mut Call) -> bool {
+    touches(call.arguments[1], call.arguments[2], false, call.pc);
+    false
+}
+
+/// A call of the program has the standard library read or write the program's memory.
+fn touches(address: usize, length: usize, write: bool, pc: usize) {
+    if length > 0 && this_thread::watched() && options::library_calls() && (write || options::races()) {
+        memory::range(address, length, write, pc);
+    }
 }
 
 /// `Barrier::wait(&self)`. Rounds are not distinguished: this orders more than necessary, so nothing is concluded from
@@ -211,6 +273,7 @@ extern "C" fn locked_second(call: &Call) {
 extern "C" fn arrives(call: &mut Call) -> bool {
     schedule::library_touches(call.arguments[0], 1);
     sync::release_join(call.arguments[0]);
+    start_order::release(call.arguments[0]);
     false
 }
 
@@ -221,6 +284,7 @@ extern "C" fn leaves(call: &Call) {
         schedule::attempted(0, Act::LockShared, true);
     }
     sync::acquire_assumed(call.arguments[0]);
+    start_order::acquire(call.arguments[0]);
 }
 
 /// `Once::call(&self, bool, &mut dyn FnMut(&OnceState))`: what the initialiser did must be released before the standard
@@ -319,6 +383,7 @@ initialise!(
 extern "C" fn initialised(once: usize) {
     touches_once(once);
     sync::release_join(once);
+    start_order::release(once);
 }
 
 /// Only channels call these functions.
@@ -387,10 +452,19 @@ const BLOCK: usize = 64;
 /// another thread has used it.
 fn unparked(block: usize) -> Option<usize> {
     let mut inside = this_thread::enter()?;
-    let thread = inside.thread();
+    let found = learns_within(inside.thread(), block + COUNTS, BLOCK);
+    drop(inside);
+    if let Some(word) = found {
+        start_order::acquire(word);
+    }
+    found
+}
+
+/// The thread learns what was released at any of these words, from which nothing is concluded. Returns the last of them.
+fn learns_within(thread: &mut WatchedThread, start: usize, length: usize) -> Option<usize> {
     thread.spin.left();
     let mut found = None;
-    for word in (block + COUNTS..block + COUNTS + BLOCK).step_by(8) {
+    for word in (start..start + length).step_by(8) {
         records::for_each_in_word(word, |about, record| {
             if let Some(released) = record.released() {
                 thread.clocks.acquire_views(released);
@@ -414,6 +488,7 @@ extern "C" fn leaves_scope(call: &mut Call) -> bool {
     let data = call.arguments[0];
     for word in (data..data + scope::LENGTH).step_by(8) {
         sync::release_join(word);
+        start_order::release(word);
     }
     false
 }

@@ -8,10 +8,14 @@
 //!   They synchronise as their orders say and are neither checked nor used as evidence. The host side finds them by the
 //!   debug information, and changes the calls after linking.
 //! - The linker wraps the compiled functions that they call ([`functions`]). The wrappers add the synchronisation.
+//!
+//! Mutexes and read-write locks are also locks as those of the C library are ([`locks`]): a thread holds them, and may lock
+//! them twice or in different orders.
 
 mod accesses;
 pub mod channel;
 mod functions;
+mod locks;
 pub mod scope;
 
 use std::sync::atomic::{AtomicBool, Ordering};

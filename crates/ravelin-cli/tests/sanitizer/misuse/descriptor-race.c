@@ -12,6 +12,13 @@
 // case relaxed: descriptor-race use close
 // case reused: descriptor-race use close
 // case stream: descriptor-race print close-stream
+// case range: descriptor-race use close-range
+// case from: descriptor-race use close-from
+// case after-range: descriptor-race use close-range
+// case twice-in-range: descriptor-race close close-range
+// case replaced: descriptor-race replace close
+// case replaced-flags: descriptor-race replace-flags close
+#define _GNU_SOURCE
 #include "../turns.h"
 #include <fcntl.h>
 #include <poll.h>
@@ -78,6 +85,23 @@ static void reopens(void) {
   keeper = open("/dev/null", O_WRONLY);
 }
 
+static void closes_range(void) {
+  closed = close_range(file, file, 0); //@close-range
+}
+
+static void closes_from(void) {
+  closefrom(file); //@close-from
+}
+
+// The number may be free, or belong to another file, when it is replaced.
+static void replaces(void) {
+  done = dup2(keeper, file); //@replace
+}
+
+static void replaces_with_flags(void) {
+  done = dup3(keeper, file, O_CLOEXEC); //@replace-flags
+}
+
 static void prints(void) {
   fputs("some text", stream); //@print
 }
@@ -108,6 +132,13 @@ int main(int count, char **arguments) {
   if (!strcmp(name, "twice")) IN_TURNS(closes, closes_again);
   if (!strcmp(name, "relaxed")) IN_TURNS(closes_relaxed, writes_relaxed);
   if (!strcmp(name, "reused")) IN_TURNS(closes, reopens, writes);
+  if (!strcmp(name, "range")) IN_TURNS(writes, closes_range);
+  if (!strcmp(name, "from")) IN_TURNS(writes, closes_from);
+  if (!strcmp(name, "after-range")) IN_TURNS(closes_range, writes);
+  if (!strcmp(name, "twice-in-range")) IN_TURNS(closes_range, closes);
+  keeper = open("/dev/zero", O_RDWR);
+  if (!strcmp(name, "replaced")) IN_TURNS(replaces, closes);
+  if (!strcmp(name, "replaced-flags")) IN_TURNS(replaces_with_flags, closes);
   if (!strcmp(name, "stream")) {
     stream = fopen("/dev/null", "w");
     IN_TURNS(prints, closes_stream);

@@ -15,6 +15,12 @@
 // case shutdown: none
 // case own: none
 // case numbers: none
+// case range: none
+// case range-at-exec: none
+// case range-of-others: none
+// case range-unseen: none
+// case replaced-own: none
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -85,6 +91,46 @@ static void *replaces(void *argument) {
   int other = open("/dev/zero", O_RDWR);
   dup2(other, file);
   close(other);
+  return argument;
+}
+
+static void *closes_range_locked(void *argument) {
+  pthread_mutex_lock(&mutex);
+  close_range(file, file + 10, 0);
+  file = -1;
+  pthread_mutex_unlock(&mutex);
+  return argument;
+}
+
+// They stay open.
+static void *closes_range_at_exec(void *argument) {
+  close_range(file, ~0u, CLOSE_RANGE_CLOEXEC);
+  return argument;
+}
+
+static void *closes_others(void *argument) {
+  closefrom(file + 1);
+  close_range(file + 1, file + 100, 0);
+  return argument;
+}
+
+// Numbers that are closed unseen, and opened again.
+static void *own_ranges(void *argument) {
+  for (int i = 0; i < 50; i++) {
+    int mine = open("/dev/null", O_WRONLY);
+    uses(mine);
+    syscall(SYS_close_range, mine, mine, 0);
+  }
+  return argument;
+}
+
+static void *replaces_own(void *argument) {
+  int one = open("/dev/null", O_WRONLY), two = open("/dev/zero", O_RDWR);
+  dup2(two, one);
+  dup2(one, one);
+  uses(one);
+  close(one);
+  close(two);
   return argument;
 }
 
@@ -223,6 +269,11 @@ int main(int count, char **arguments) {
   if (!strcmp(name, "count")) both(leaves, leaves);
   if (!strcmp(name, "duplicate")) both(writes, closes_duplicate);
   if (!strcmp(name, "replaced")) both(writes, replaces);
+  if (!strcmp(name, "range")) both(writes_locked, closes_range_locked);
+  if (!strcmp(name, "range-at-exec")) both(writes, closes_range_at_exec);
+  if (!strcmp(name, "range-of-others")) both(writes, closes_others);
+  if (!strcmp(name, "range-unseen")) both(own_ranges, own_files);
+  if (!strcmp(name, "replaced-own")) both(replaces_own, replaces_own);
   if (!strcmp(name, "reused")) both(own_files, own_files);
   if (!strcmp(name, "reused-unseen")) both(own_files_unseen, own_files);
   if (!strcmp(name, "numbers")) both(own_streams, own_files);

@@ -22,8 +22,11 @@
 // case arc-mutex arc-mutex: none
 // case panics panics: none
 // case seq-cst seq-cst: none
+// case pipe pipe: none
+// case files files: none
 
 use std::cell::{Cell, UnsafeCell};
+use std::io::{Read, Write};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 use std::sync::mpsc::{channel, sync_channel};
 use std::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, RwLock};
@@ -94,6 +97,8 @@ fn main() {
         "arc-mutex" => arc_mutex(),
         "panics" => panics(),
         "seq-cst" => seq_cst(),
+        "pipe" => pipe(),
+        "files" => files(),
         other => panic!("{other} is no program"),
     }
 }
@@ -426,6 +431,36 @@ fn seq_cst() {
             other.load(SeqCst);
             mine.fetch_add(1, SeqCst);
             let _ = other.compare_exchange(round, round + 1, SeqCst, SeqCst);
+        }
+    });
+}
+
+/// What was done before a byte is written to a pipe happens before it is read.
+fn pipe() {
+    let (mut reader, mut writer) = std::io::pipe().unwrap();
+    let thread = thread::spawn(move || {
+        GUARDED.add();
+        writer.write_all(&[1]).unwrap();
+    });
+    reader.read_exact(&mut [0]).unwrap();
+    assert_eq!(GUARDED.get(), 1);
+    thread.join().unwrap();
+}
+
+/// Buffers that the standard library reads and writes: those of the program, handed from thread to thread, and its own.
+fn files() {
+    let path = std::env::temp_dir().join(format!("ravelin-quiet-{}", std::process::id()));
+    let buffer = Mutex::new(vec![1_u8; 100]);
+    at_once(3, |me| {
+        for round in 0..20 {
+            let own = path.with_extension(me.to_string());
+            let mut buffer = buffer.lock().unwrap();
+            std::fs::write(&own, &*buffer).unwrap();
+            std::fs::File::open(&own).unwrap().read_exact(&mut buffer).unwrap();
+            buffer[round] += 1;
+            drop(buffer);
+            std::fs::remove_file(&own).unwrap();
+            std::io::stdin().read_line(&mut String::new()).unwrap();
         }
     });
 }

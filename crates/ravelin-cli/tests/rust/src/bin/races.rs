@@ -8,8 +8,15 @@
 // case stdout stdout: none
 // case readers readers: race r r
 // case at-the-start at-the-start: race sw/8 sr/8
+// case file-read file-read: race fr/8 pf
+// case file-read-exact file-read-exact: race fe/8 pf
+// case file-write file-write: race fw/8 pg
+// case socket socket: race sk pf
+// case file-ignored file-read | --no-library-calls: none
 
 use std::cell::UnsafeCell;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::sync::{Arc, Mutex, RwLock};
 use watched::{Hidden, argument, at_once, in_turns};
@@ -55,13 +62,46 @@ fn main() {
             });
         }
         "at-the-start" => at_the_start(),
+        "file-read" => beside_reading(|data| assert_eq!(zeroes().read(data).unwrap(), 8)), //@fr
+        "file-read-exact" => beside_reading(|data| zeroes().read_exact(data).unwrap()),    //@fe
+        "file-write" => {
+            let mut file = std::fs::OpenOptions::new().write(true).open("/dev/null").unwrap();
+            in_turns::<Turn>(vec![
+                Box::new(move || assert_eq!(file.write(unsafe { bytes() }).unwrap(), 8)), //@fw
+                Box::new(|| unsafe { *DATA.0.get() = 1 }),                                //@pg
+            ]);
+        }
+        "socket" => {
+            let (mut one, mut two) = UnixStream::pair().unwrap();
+            one.write_all(&[1, 2, 3]).unwrap();
+            beside_reading(move |data| assert_eq!(two.read(data).unwrap(), 3)); //@sk
+        }
         other => panic!("{other} is no program"),
     }
 }
 
+type Turn = Box<dyn FnOnce() + Send>;
+
+/// One thread has the data read from a file, and another one reads it.
+fn beside_reading(read: impl FnOnce(&mut [u8]) + Send + 'static) {
+    in_turns::<Turn>(vec![
+        Box::new(move || read(unsafe { bytes() })),
+        Box::new(|| assert!(std::hint::black_box(unsafe { *DATA.0.get() }) < u64::MAX)), //@pf
+    ]);
+}
+
+fn zeroes() -> std::fs::File {
+    std::fs::File::open("/dev/zero").unwrap()
+}
+
+/// # Safety
+/// It is not safe, which is the point.
+unsafe fn bytes() -> &'static mut [u8] {
+    unsafe { std::slice::from_raw_parts_mut(DATA.0.get().cast(), 8) }
+}
+
 /// Both accesses come before anything else that the threads do.
 fn at_the_start() {
-    type Turn = Box<dyn FnOnce() + Send>;
     in_turns::<Turn>(vec![
         Box::new(|| unsafe { DATA.0.get().write_volatile(7) }), //@sw
         Box::new(|| assert_eq!(unsafe { DATA.0.get().read_volatile() }, 7)), //@sr
@@ -69,7 +109,6 @@ fn at_the_start() {
 }
 
 fn publish(properly: bool) {
-    type Turn = Box<dyn FnOnce() + Send>;
     let (release, acquire) = if properly { (Release, Acquire) } else { (Relaxed, Relaxed) };
     in_turns::<Turn>(vec![
         Box::new(move || {
