@@ -7,6 +7,7 @@
 //! `ravelin-clocks` do that).
 
 pub mod compiler;
+mod fingerprint;
 pub mod patch;
 pub mod repair;
 mod replay;
@@ -21,10 +22,11 @@ mod unpack;
 pub mod verify;
 mod watch;
 
+pub use fingerprint::fingerprint;
 pub use ravelin_schedule::{NoSchedule, Schedule, Strategy};
 pub use replay::{NotReplayable, Recorded, Replay, SteeredReplay};
 pub use run_report::{RunReport, command_line, gathered_from};
-pub use runs::{CompletedRun, CompletedRuns, DEFAULT_VALUES, RunPlan, Scheduling, fingerprint};
+pub use runs::{CompletedRun, CompletedRuns, DEFAULT_VALUES, RunPlan, Scheduling};
 pub use suppression::{Suppressions, WrongSuppressions};
 pub use trial::Trial;
 pub use unpack::{NotUnpacked, Runtime};

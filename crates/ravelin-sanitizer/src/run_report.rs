@@ -1,7 +1,8 @@
 //! Runs, and the report about them.
 
+use crate::fingerprint::fingerprint;
 use crate::report::{Gathered, Report, Run, Wanted, gather};
-use crate::runs::{CompletedRun, CompletedRuns, RunPlan, fingerprint};
+use crate::runs::{CompletedRun, CompletedRuns, RunPlan};
 use crate::watch::{NotWatched, WatchCommand, find_program};
 use ravelin_answer::sanitizer::CommandLine;
 use std::path::Path;

@@ -15,7 +15,7 @@ use ravelin_findings::notes;
 use ravelin_schedule::{Schedule, Strategy};
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
@@ -345,9 +345,4 @@ pub fn processors() -> Vec<usize> {
         }
         (0..libc::CPU_SETSIZE as usize).filter(|&processor| libc::CPU_ISSET(processor, &set)).collect()
     }
-}
-
-/// A hash of a file's contents, by which a report recognises the program; 0 if it cannot be read.
-pub fn fingerprint(file: &Path) -> u64 {
-    std::fs::read(file).map_or(0, |bytes| ravelin_findings::hash(&bytes))
 }

@@ -4,15 +4,16 @@
 //! the end it prints the time of each step, the slowest test programs, and every skipped test. `cargo xtask test --
 //! NAME` passes the words after `--` to the tests.
 
+mod build;
 mod programs;
 mod skipped;
 mod tools;
 
 use crate::succeed;
 use anyhow::Result;
+use build::cargo;
 use programs::Programs;
 use skipped::Skipped;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
@@ -29,23 +30,18 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let skipped = Skipped::new()?;
     let mut programs = Programs::default();
     let mut times: Vec<(&str, Duration)> = Vec::new();
-    let mut steps: [Step; 6] = [
+    let mut steps: [Step; 5] = [
         ("formatting", &mut || succeed(cargo().args(["fmt", "--all", "--", "--check"]))),
-        ("lints", &mut || {
-            lint(&EVERYTHING)?;
-            // What a user builds first has fewer features.
-            lint(&["--workspace"])
+        ("tools of the system", &mut || {
+            tools::install();
+            Ok(())
         }),
+        ("lints and build of the tests", &mut build::lint_and_build),
         ("packages", &mut || {
             // What was compiled above is here, so nothing is asked of a network.
             let options = ["--workspace", "--no-verify", "--allow-dirty", "--offline", "--quiet"];
             succeed(cargo().arg("package").args(options))
         }),
-        ("tools of the system", &mut || {
-            tools::install();
-            Ok(())
-        }),
-        ("build of the tests", &mut || succeed(cargo().arg("test").args(settings()).args(EVERYTHING).arg("--no-run"))),
         ("tests", &mut || programs.run(&arguments.rest, &skipped)),
     ];
     let count = steps.len();
@@ -78,30 +74,4 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     failure.map_or(Ok(()), Err)
 }
 
-/// All packages, with the features that are not on by default.
-const EVERYTHING: [&str; 3] = ["--workspace", "--features", "ravelin-cli/cluster"];
-
-/// Lints everything that is built. That is `--all-targets` without unit tests of crates that have none (`test = false`):
-/// the files with unit tests of such a crate are part of its test program.
-fn lint(packages: &[&str]) -> Result<()> {
-    let targets = ["--lib", "--bins", "--examples", "--tests", "--benches", "--", "-D", "warnings"];
-    succeed(cargo().arg("clippy").args(settings()).args(packages).args(targets))
-}
-
 type Step<'a> = (&'static str, &'a mut dyn FnMut() -> Result<()>);
-
-/// Cargo for every step. What incremental compilation writes is a quarter of all files, and is used only by a person
-/// who changes something and builds again.
-fn cargo() -> Command {
-    let mut cargo = crate::cargo();
-    if tools::is_unattended() {
-        cargo.env("CARGO_INCREMENTAL", "0");
-    }
-    cargo
-}
-
-/// Settings for every step that compiles. As arguments, because tests that start cargo would inherit variables.
-fn settings() -> &'static [&'static str] {
-    const UNATTENDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/test/unattended.toml");
-    if tools::is_unattended() { &["--config", UNATTENDED] } else { &[] }
-}

@@ -1,5 +1,6 @@
 //! Runs `cargo test` and reads from its output how many tests passed and which programs took long.
 
+use super::build::{self, EVERYTHING};
 use super::skipped::Skipped;
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader, IsTerminal};
@@ -19,11 +20,11 @@ pub struct Programs {
 impl Programs {
     /// Runs all tests, to the end even if some fail, and shows their output.
     pub fn run(&mut self, rest: &[String], skipped: &Skipped) -> Result<()> {
-        let cargo = super::cargo();
+        let cargo = build::cargo();
         // By a shell, so that headings, which cargo writes to its standard error, come before their results.
         let mut command = Command::new("sh");
         command.args(["-c", "exec \"$0\" \"$@\" 2>&1"]).arg(cargo.get_program());
-        command.arg("test").args(super::settings()).args(super::EVERYTHING).arg("--no-fail-fast").args(rest);
+        command.arg("test").args(build::settings()).args(EVERYTHING).arg("--no-fail-fast").args(rest);
         // Other settings than those of the step before would build everything again.
         command.envs(cargo.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.current_dir(crate::root()).env(skipped.variable(), skipped.list());

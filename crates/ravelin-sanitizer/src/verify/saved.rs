@@ -5,7 +5,7 @@
 
 use super::plan::VerifyPlan;
 use super::worker::VerifyState;
-use crate::runs::fingerprint;
+use crate::fingerprint::fingerprint;
 use crate::watch::find_program;
 use ravelin_verify::Exploration;
 
