@@ -15,8 +15,9 @@ use ravelin::answer::Verdict;
 use ravelin::answer::sanitizer::Problem;
 use ravelin_findings::events::{Act, flags};
 use ravelin_frontend::print;
-use ravelin_program::Program;
+use ravelin_program::{Model, Program};
 use ravelin_sanitizer::report::{Wanted, ignoring};
+use ravelin_sanitizer::verify::JudgedModel;
 use ravelin_sanitizer::{Listeners, SteeredProgram, Streams, VerifiedProgram, VerifyPlan, WatchCommand};
 use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 use ravelin_testing::{is_default_run, seeds};
@@ -136,9 +137,9 @@ fn try_generated(
 }
 
 /// Whether a program is robust and has no data race, by `ravelin check`; `None` if that is not known.
-fn checked(program: &Program) -> Result<Option<bool>, String> {
+fn checked(program: &Program, model: Model) -> Result<Option<bool>, String> {
     let program = ravelin::Program::parse("program.rav", print::rav(program)).map_err(|error| error.to_string())?;
-    let check = ravelin::check(&program).model(ravelin::Model::Rc20).deadlocks(false).impact(false).stops(false);
+    let check = ravelin::check(&program).model(model).deadlocks(false).impact(false).stops(false);
     // It refuses programs that compare with too many values.
     let Ok(answer) = check.budget(ravelin::Budget::seconds(60)).run() else { return Ok(None) };
     Ok(match answer.verdict() {
@@ -158,9 +159,20 @@ struct Explored {
 
 /// Verifies a program.
 fn explored(built: &Built, robustness: bool, keep_going: bool) -> Result<Explored, String> {
-    let watch = built.watch.clone();
-    let plan =
-        VerifyPlan { watch, jobs: 1, unroll: 1000, robustness, keep_going, silent: true, ..VerifyPlan::default() };
+    explored_under(JudgedModel::Rc20, built, robustness, keep_going)
+}
+
+fn explored_under(model: JudgedModel, built: &Built, robustness: bool, keep_going: bool) -> Result<Explored, String> {
+    let plan = VerifyPlan {
+        watch: built.watch.clone(),
+        jobs: 1,
+        unroll: 1000,
+        robustness,
+        model,
+        keep_going,
+        silent: true,
+        ..VerifyPlan::default()
+    };
     let verified = plan.verify(&Wanted::default(), Listeners::default()).map_err(|error| error.to_string())?;
     let VerifiedProgram { report, verification } = verified;
     let violated = !report.is_clean() || !report.crashes.is_empty() || !verification.failures.is_empty();
@@ -210,7 +222,7 @@ fn loop_free_programs_have_one_run_per_trace_and_the_verdict_of_check() {
             let Explored { verdict, traces: found } = counted;
             return Err(format!("{found} runs, {} under sequential consistency, but {traces} traces", verdict.name()));
         }
-        let Some(holds) = checked(built.program)? else { return Ok(()) };
+        let Some(holds) = checked(built.program, Model::Rc20)? else { return Ok(()) };
         compared.fetch_add(1, Ordering::Relaxed);
         violated.fetch_add(usize::from(!holds), Ordering::Relaxed);
         if verified.verdict != if holds { Verdict::Holds } else { Verdict::Violated } {
@@ -231,7 +243,7 @@ fn programs_with_plain_accesses_have_the_verdict_of_check() {
         if traces(built.program).is_none() {
             return Ok(());
         }
-        let Some(holds) = checked(built.program)? else { return Ok(()) };
+        let Some(holds) = checked(built.program, Model::Rc20)? else { return Ok(()) };
         let verified = explored(built, true, false)?.verdict;
         if verified != if holds { Verdict::Holds } else { Verdict::Violated } {
             return Err(format!("{}, but check holds: {holds}", verified.name()));
@@ -248,7 +260,7 @@ fn programs_that_wait_have_one_run_per_trace_and_the_verdict_of_check() {
     let config = config(&[BlockingCas, Lock, Wait]);
     try_generated("verify-waiting", config, 80, &["-O2"], &[], |built| {
         let Some(traces) = traces(built.program) else { return Ok(()) };
-        let Some(holds) = checked(built.program)? else { return Ok(()) };
+        let Some(holds) = checked(built.program, Model::Rc20)? else { return Ok(()) };
         let counted = explored(built, false, true)?;
         if counted.traces != traces {
             return Err(format!("{} runs, but {traces} traces", counted.traces));
@@ -264,6 +276,33 @@ fn programs_that_wait_have_one_run_per_trace_and_the_verdict_of_check() {
             }
         }
     });
+}
+
+/// On x86: what store buffers can do, and nothing else. Locks are left out, because the model unlocks by a plain store, and
+/// the C program by a locked instruction.
+#[test]
+fn programs_have_the_verdict_of_check_for_store_buffers() {
+    use InstructionKind::{BlockingCas, Wait};
+    let (compared, violated, only_rc20) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+    try_generated("verify-tso", config(&[BlockingCas, Wait]), 400, &["-O2"], &[], |built| {
+        if traces(built.program).is_none() || explored(built, false, true)?.verdict != Verdict::Holds {
+            return Ok(());
+        }
+        let Some(holds) = checked(built.program, Model::Tso)? else { return Ok(()) };
+        let verified = explored_under(JudgedModel::Tso, built, true, false)?.verdict;
+        compared.fetch_add(1, Ordering::Relaxed);
+        violated.fetch_add(usize::from(!holds), Ordering::Relaxed);
+        if holds && checked(built.program, Model::Rc20)? == Some(false) {
+            only_rc20.fetch_add(1, Ordering::Relaxed);
+        }
+        if verified != if holds { Verdict::Holds } else { Verdict::Violated } {
+            return Err(format!("{}, but check holds: {holds}", verified.name()));
+        }
+        Ok(())
+    });
+    let [compared, violated, only_rc20] = [compared, violated, only_rc20].map(AtomicUsize::into_inner);
+    println!("{compared} programs compared, {violated} of them violated, {only_rc20} under rc20 only");
+    assert!(!is_default_run() || compilers().is_empty() || (compared > 200 && violated > 0 && only_rc20 > 0));
 }
 
 /// What the cheapest changes cost by `ravelin fence`; `None` if that is not known.
@@ -283,7 +322,7 @@ fn cost_of_fences(program: &Program, folder: &Path) -> Result<Option<u64>, Strin
 fn the_cheapest_changes_cost_as_much_as_those_of_fence() {
     let (compared, equal) = (AtomicUsize::new(0), AtomicUsize::new(0));
     try_generated("verify-fixes", config(&[]), 80, &["-O0", "-O2"], &["-g"], |built| {
-        if traces(built.program).is_none() || checked(built.program)? != Some(false) {
+        if traces(built.program).is_none() || checked(built.program, Model::Rc20)? != Some(false) {
             return Ok(());
         }
         let Some(cost) = cost_of_fences(built.program, built.folder)? else { return Ok(()) };

@@ -109,7 +109,8 @@ pub enum RangeEffect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RunOperation {
     pub act: Act,
-    /// For atomic accesses and fences.
+    /// For atomic accesses and fences; for an object `Release` if the operation is a plain store of the machine, as the
+    /// unlock of a spin lock is.
     pub order: RecordedOrder,
     /// The first byte of its range, or the number of a thread.
     pub address: u64,

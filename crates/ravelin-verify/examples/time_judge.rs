@@ -2,7 +2,7 @@
 
 use ravelin_findings::RecordedOrder::{self, AcqRel, Acquire, Plain, Relaxed, Release, SeqCst};
 use ravelin_findings::events::{Act, RunEvent, RunOperation};
-use ravelin_verify::judge::judge;
+use ravelin_verify::judge::{JudgedModel, judge};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -46,7 +46,7 @@ fn main() {
         let start = Instant::now();
         let mut stale = 0;
         for _ in 0..rounds {
-            stale = judge(black_box(&events), &|_: &RunEvent, _| false).stale.len();
+            stale = judge(black_box(&events), JudgedModel::Rc20, &|_: &RunEvent, _| false).stale.len();
         }
         let time = start.elapsed().as_secs_f64() * 1e6 / f64::from(rounds);
         println!("{name}: {} events, {stale} stale accesses, {time:.1} µs", events.len());

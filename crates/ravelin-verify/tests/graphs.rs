@@ -3,10 +3,11 @@
 use crate::simulated::Simulator;
 use ravelin_findings::RecordedOrder;
 use ravelin_findings::events::{Act, RunEvent, flags};
-use ravelin_program::{InitialValue, Order, Program, Span, ThreadId, Value};
+use ravelin_program::{InitialValue, Order, Program, Span, ThreadId, TransitionId, Value};
+use ravelin_semantics::hardware::{SeqCstStore, Target, compile, x86};
 use ravelin_semantics::rc20::{Graph, GraphEvent, Label, OrderReading, rc20_consistent, sc_consistent};
 use ravelin_verify::RecordedRun;
-use ravelin_verify::judge::{Knowledge, StaleAccess, StaleKind};
+use ravelin_verify::judge::{JudgedModel, Knowledge, StaleAccess, StaleKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the judge is told about a simulated program.
@@ -44,7 +45,11 @@ pub fn with_pending(run: &RecordedRun) -> Vec<RunEvent> {
 }
 
 /// The stale accesses of a run, each decided by the axioms on its graph.
-pub fn stale_by_axioms(events: &[RunEvent], known: &impl Knowledge) -> Vec<StaleAccess> {
+pub fn stale_by_axioms(events: &[RunEvent], model: JudgedModel, known: &impl Knowledge) -> Vec<StaleAccess> {
+    let allows = |graph: &Graph| match model {
+        JudgedModel::Rc20 => rc20_consistent(graph, OrderReading::Written),
+        JudgedModel::Tso => on_x86(graph),
+    };
     let initial = |event: &RunEvent| known.initial(event.operation.address, event.operation.size).unwrap_or(0);
     let mut graph = Graph::default();
     // The writes of each address.
@@ -66,7 +71,7 @@ pub fn stale_by_axioms(events: &[RunEvent], known: &impl Knowledge) -> Vec<Stale
                 let Some((kind, label)) = alternative(known, event, value) else { continue };
                 let mut extended = graph.clone();
                 extend(&mut extended, event, label, position);
-                if rc20_consistent(&extended, OrderReading::Written) && !sc_consistent(&extended) {
+                if allows(&extended) && !sc_consistent(&extended) {
                     let source = position.checked_sub(1).map(|number| messages[number]);
                     let missed = messages[position];
                     stale.push(StaleAccess { event: index, missed, source, value: Some(value), kind });
@@ -82,6 +87,26 @@ pub fn stale_by_axioms(events: &[RunEvent], known: &impl Knowledge) -> Vec<Stale
     }
     stale
 }
+
+/// Whether x86 has the graph. Unlocking is a locked instruction there.
+fn on_x86(graph: &Graph) -> bool {
+    let target = Target::X86(SeqCstStore::Exchange);
+    let is_locked = |event: usize| graph.events[event].transition == Some(LOCKED);
+    let mut compiled = compile(graph, OrderReading::Written, target, is_locked);
+    // Each event of the graph that is no fence has one that stores, or else one that loads.
+    let accesses = graph.events.iter().filter(|event| !event.label.is_fence());
+    let mut places = (0..compiled.events.len()).filter(|&place| compiled.events[place].operation.address().is_some());
+    let mut locked = Vec::new();
+    for access in accesses {
+        let place = places.by_ref().take(1 + usize::from(access.label.is_rmw())).last();
+        locked.extend(place.filter(|_| access.transition == Some(LOCKED)));
+    }
+    locked.into_iter().for_each(|place| compiled.events[place].locked = true);
+    x86::allows(&compiled)
+}
+
+/// Marks events of locked instructions.
+const LOCKED: TransitionId = TransitionId(1);
 
 /// Whether a run is RC20-consistent in which one access reads an older write, or is placed behind it; all others read the
 /// newest. `stale` is the index of that access, and `source` that of the write, or none for the initial value.
@@ -166,7 +191,8 @@ fn alternative(known: &impl Knowledge, event: &RunEvent, value: u64) -> Option<(
 fn extend(graph: &mut Graph, event: &RunEvent, label: Label, position: usize) {
     let source = label.address().filter(|_| label.reads()).map(|address| graph.writes[&address][position]);
     let thread = Some(ThreadId(event.thread as usize));
-    let event = GraphEvent { thread, label, transition: None, span: Span::NOWHERE };
+    let locked = event.is(flags::COMPARES) || event.operation.act == Act::Unlock;
+    let event = GraphEvent { thread, label, transition: locked.then_some(LOCKED), span: Span::NOWHERE };
     graph.extend(event, source, label.writes().then_some(position + 1));
 }
 

@@ -3,7 +3,7 @@
 
 use ravelin_findings::RecordedOrder::{self, AcqRel, Acquire, Plain, Relaxed, Release, SeqCst};
 use ravelin_findings::events::{Act, RunEvent, RunOperation, flags};
-use ravelin_verify::judge::{Judgement, Knowledge, StaleAccess, StaleKind, judge};
+use ravelin_verify::judge::{JudgedModel, Judgement, Knowledge, StaleAccess, StaleKind, judge};
 
 fn event(thread: u32, act: Act, order: RecordedOrder, address: u64, value: u64) -> RunEvent {
     let operation = RunOperation { act, order, address, size: 8 };
@@ -31,7 +31,7 @@ fn with(flag: u16, event: RunEvent) -> RunEvent {
 }
 
 fn judged(events: &[RunEvent]) -> Judgement {
-    judge(events, &|_: &RunEvent, _| false)
+    judge(events, JudgedModel::Rc20, &|_: &RunEvent, _| false)
 }
 
 /// The accesses that may be stale.
@@ -47,8 +47,8 @@ const Z: u64 = 24;
 fn litmus_tests() {
     // Of accesses and fences only, so the axioms can be asked as well.
     let stale = |events: &[RunEvent]| -> Vec<usize> {
-        let found = judge(events, &crate::graphs::Plain).stale;
-        assert_eq!(found, crate::graphs::stale_by_axioms(events, &crate::graphs::Plain));
+        let found = judge(events, JudgedModel::Rc20, &crate::graphs::Plain).stale;
+        assert_eq!(found, crate::graphs::stale_by_axioms(events, JudgedModel::Rc20, &crate::graphs::Plain));
         found.iter().map(|stale| stale.event).collect()
     };
     let store_buffering = |write_order, read_order| {
@@ -236,7 +236,7 @@ fn a_pending_wait_may_be_passed_by_a_stale_value() {
     }
     let mut events = waiting(&[]);
     events.push(with(flags::PENDING, read(1, Acquire, X, 2)));
-    let found = judge(&events, &WaitsForOne).stale;
+    let found = judge(&events, JudgedModel::Rc20, &WaitsForOne).stale;
     assert_eq!(found, [StaleAccess { event: 4, missed: 1, source: Some(0), value: Some(1), kind: StaleKind::Read }]);
 }
 

@@ -6,7 +6,7 @@ use ravelin_findings::RecordedOrder::{self, AcqRel, Acquire, Plain as Unordered,
 use ravelin_findings::events::{Act, RunEvent, RunOperation, flags};
 use ravelin_semantics::generate::Random;
 use ravelin_testing::seeds;
-use ravelin_verify::judge::{StaleAccess, StaleKind, judge};
+use ravelin_verify::judge::{JudgedModel, StaleAccess, StaleKind, judge};
 use std::collections::BTreeMap;
 
 /// Which runs to make.
@@ -89,9 +89,11 @@ fn random_run(random: &mut Random, shape: &Shape) -> Vec<RunEvent> {
 
 /// Why the judge is wrong about a run, if it is.
 fn difference(events: &[RunEvent]) -> Option<String> {
-    let found = judge(events, &Plain).stale;
-    let expected = stale_by_axioms(events, &Plain);
-    (found != expected).then(|| format!("found {found:#?}, expected {expected:#?}"))
+    [JudgedModel::Rc20, JudgedModel::Tso].into_iter().find_map(|model| {
+        let found = judge(events, model, &Plain).stale;
+        let expected = stale_by_axioms(events, model, &Plain);
+        (found != expected).then(|| format!("{model:?}: found {found:#?}, expected {expected:#?}"))
+    })
 }
 
 /// The run without events that are not needed for a difference. Values read may become wrong, which nothing looks at
@@ -120,7 +122,7 @@ fn agrees(shape: &Shape, default: u64) {
             let small = shrink(events);
             panic!("seed {seed}: {:?}\n{small:#?}", difference(&small));
         }
-        let found = judge(&events, &Plain);
+        let found = judge(&events, JudgedModel::Rc20, &Plain);
         runs += 1;
         stale_runs += usize::from(!found.stale.is_empty());
         stale += found.stale.len();
@@ -150,7 +152,7 @@ fn goes_on(events: &[RunEvent], stale: &StaleAccess) {
 
 /// Events without conflict that are next to each other may change places.
 fn linearise_otherwise(random: &mut Random, events: Vec<RunEvent>) {
-    let expected = trace(&events, &judge(&events, &Plain).stale);
+    let expected = trace(&events, &judge(&events, JudgedModel::Rc20, &Plain).stale);
     let mut swapped = events;
     for _ in 0..3 * swapped.len() {
         let first = random.below(swapped.len() - 1);
@@ -159,7 +161,7 @@ fn linearise_otherwise(random: &mut Random, events: Vec<RunEvent>) {
             swapped.swap(first, first + 1);
         }
     }
-    assert_eq!(trace(&swapped, &judge(&swapped, &Plain).stale), expected, "{swapped:#?}");
+    assert_eq!(trace(&swapped, &judge(&swapped, JudgedModel::Rc20, &Plain).stale), expected, "{swapped:#?}");
 }
 
 const ALL: &[RecordedOrder] = &[Relaxed, Relaxed, Acquire, Release, AcqRel, SeqCst];

@@ -1,5 +1,6 @@
 //! What is known about all schedules of a program: the answer of `verify`.
 
+use ravelin_program::Model;
 use serde::{Deserialize, Serialize};
 
 /// How many runs were made, and what they stand for.
@@ -25,6 +26,9 @@ pub struct Verification {
     pub failures: Vec<Failure>,
     /// Accesses that could be stale were looked for.
     pub checks_robustness: bool,
+    /// The model for which they were judged, `rc20` or `tso`. Documents of older versions do not have it; it was rc20.
+    #[serde(default)]
+    pub model: Option<Model>,
     /// How long it took.
     pub seconds: u64,
 }

@@ -6,6 +6,7 @@ use crate::sanitizer::{
     Crash, Failure, Finding, FirstRun, FixTrial, Frame, MemoryArea, Problem, SanitizerReport, StaleAccess, Standstill,
     Verification, WatchedAccess, WatchedLocation, WatchedProcess, WatchedThread, WeakFailure, signal_words,
 };
+use ravelin_program::Model;
 use std::fmt::Write;
 
 /// Stacks are cut after this many frames: deeper ones are the same for all findings of a program.
@@ -95,7 +96,10 @@ fn verified(text: &mut String, report: &SanitizerReport, verification: &Verifica
             );
             text.push_str("  no run fails or crashes, and there is no data race and no deadlock\n");
             if verification.checks_robustness {
-                text.push_str("  it behaves under RC20 (C11 without load buffering) as under sequential consistency\n");
+                text.push_str(match verification.model {
+                    Some(Model::Tso) => "  it behaves on x86 (TSO) as under sequential consistency\n",
+                    _ => "  it behaves under RC20 (C11 without load buffering) as under sequential consistency\n",
+                });
             }
         }
         Verdict::Unknown => {

@@ -4,6 +4,7 @@ use crate::arguments::Paint;
 use clap::{Args, ValueEnum};
 use ravelin::answer::sanitizer::{Problem, ProblemGroup};
 use ravelin_sanitizer::report::ignoring;
+use ravelin_sanitizer::verify::JudgedModel;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -244,12 +245,39 @@ pub struct VerifyOptions {
     /// Do not look for robustness violations
     #[arg(long)]
     pub no_robustness: bool,
+    /// Robust against which model: rc20 for C11 on any machine, tso for x86 only
+    #[arg(
+        long,
+        value_enum,
+        value_name = "MODEL",
+        default_value_t,
+        ignore_case = true,
+        conflicts_with = "no_robustness"
+    )]
+    pub model: WatchedModel,
     /// Do not look for this kind of finding, such as double-lock or thread-leak; may be repeated
     #[arg(long, value_name = "KIND", value_parser = misuse)]
     pub ignore: Vec<Problem>,
     /// Exit code if something was found
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub exit_code: u8,
+}
+
+/// Against which model real programs are judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum WatchedModel {
+    #[default]
+    Rc20,
+    Tso,
+}
+
+impl From<WatchedModel> for JudgedModel {
+    fn from(model: WatchedModel) -> JudgedModel {
+        match model {
+            WatchedModel::Rc20 => JudgedModel::Rc20,
+            WatchedModel::Tso => JudgedModel::Tso,
+        }
+    }
 }
 
 /// What stale values lead to.

@@ -245,6 +245,7 @@ fn plan(how: &VerifyOptions, watch: WatchCommand, silent: bool) -> VerifyPlan {
         max_runs: how.max_runs,
         timeout: how.timeout,
         robustness: !how.no_robustness,
+        model: how.model.into(),
         keep_going: how.keep_going || how.consequences.consequences,
         consequences: how.consequences.consequences,
         fresh_processes: how.fresh_processes,

@@ -322,12 +322,19 @@ interpose! {
     }
 
     fn pthread_spin_unlock(lock: usize; pc) -> c_int {
-        unlock(lock, pc, || {
+        let release = || {
             if !sync::release_lock(lock, None) {
                 release_unheld_spin(lock, pc);
             }
             real(lock)
-        })
+        };
+        if !schedule::is_on() {
+            return release();
+        }
+        schedule::before_store(pc, Act::Unlock, lock);
+        let status = release();
+        schedule::wake(lock);
+        status
     }
 }
 

@@ -183,6 +183,19 @@ pub fn before(pc: usize, act: Act, object: usize) {
     }
 }
 
+/// The same for an operation that is a plain store of the machine, and so no fence. The order of its event says so.
+pub fn before_store(pc: usize, act: Act, object: usize) {
+    if let Some(me) = mine() {
+        if steer::is_on() {
+            let mut event = steer::object(me, pc, act, object);
+            event.operation.order = RecordedOrder::Release;
+            step(me, event);
+        } else {
+            turn::point(me, pc, did());
+        }
+    }
+}
+
 /// The same after something that is one step with the point before it, if the steps are given.
 #[inline]
 pub fn point_unless_steered(pc: usize) {

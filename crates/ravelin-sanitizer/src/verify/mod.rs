@@ -24,6 +24,7 @@ mod worker;
 pub use fix_all::FixedProgram;
 pub use plan::{DrawnRuns, Listeners, Progress, VerifyPlan};
 pub use ravelin_verify::exploration;
+pub use ravelin_verify::judge::JudgedModel;
 pub use saved::NotResumable;
 
 use crate::report::{Report, Wanted};

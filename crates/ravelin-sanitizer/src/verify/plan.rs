@@ -14,7 +14,9 @@ use crate::watch::{
 use ravelin_answer::sanitizer::Verification;
 use ravelin_findings::Module;
 use ravelin_findings::steering::doubts;
+use ravelin_program::Model;
 use ravelin_verify::exploration::{ExplorationProgress, Options};
+use ravelin_verify::judge::JudgedModel;
 use ravelin_verify::{Changes, Script};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -35,6 +37,8 @@ pub struct VerifyPlan {
     pub timeout: Option<Duration>,
     /// Looks for stale accesses.
     pub robustness: bool,
+    /// Against which model.
+    pub model: JudgedModel,
     /// Goes on after the first problem.
     pub keep_going: bool,
     /// Each run is a new process.
@@ -208,6 +212,7 @@ impl VerifyPlan {
             limits,
             failures: state.problems.failures(),
             checks_robustness: self.robustness,
+            model: self.judged_model(),
             seconds: start.elapsed().as_secs(),
         };
         Ok(ExploredProgram {
@@ -280,6 +285,7 @@ impl VerifyPlan {
             limits: self.limit(0, start).into_iter().collect(),
             failures: Vec::new(),
             checks_robustness: self.robustness,
+            model: self.judged_model(),
             seconds: start.elapsed().as_secs(),
         };
         ExploredProgram {
@@ -293,6 +299,14 @@ impl VerifyPlan {
             others: 0,
             watch: self.watch.clone(),
         }
+    }
+
+    /// The model for which accesses are judged; `None` if they are not.
+    fn judged_model(&self) -> Option<Model> {
+        self.robustness.then_some(match self.model {
+            JudgedModel::Rc20 => Model::Rc20,
+            JudgedModel::Tso => Model::Tso,
+        })
     }
 
     /// Whether runs must end now, because the time is over or there was a request to end.

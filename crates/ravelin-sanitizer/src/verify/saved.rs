@@ -66,8 +66,8 @@ pub fn restore(plan: &VerifyPlan, words: &[u64], state: &mut VerifyState) -> Res
 fn subject(plan: &VerifyPlan) -> u64 {
     let file = find_program(&plan.watch.program).as_deref().map_or(0, fingerprint);
     let text = format!(
-        "{:?} {:?} {:?} {} {}",
-        plan.watch.arguments, plan.watch.options, plan.options, plan.unroll, plan.robustness
+        "{:?} {:?} {:?} {} {} {:?}",
+        plan.watch.arguments, plan.watch.options, plan.options, plan.unroll, plan.robustness, plan.model
     );
     file ^ ravelin_findings::hash(text.as_bytes())
 }

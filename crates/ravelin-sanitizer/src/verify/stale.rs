@@ -5,7 +5,7 @@ use crate::watch::WatchedRun;
 use ravelin_findings::events::{Act, RunEvent, flags};
 use ravelin_findings::steering::MOST_CHOICES;
 use ravelin_findings::{AccessKind, AccessRecord, FindingRecord, MemoryKind, Problem, Spinning};
-use ravelin_verify::judge::{Judgement, Knowledge, StaleAccess, StaleKind, judge};
+use ravelin_verify::judge::{JudgedModel, Judgement, Knowledge, StaleAccess, StaleKind, judge};
 use ravelin_verify::{Changes, Script, StaleChoice};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
@@ -25,8 +25,19 @@ pub struct StaleRun {
     /// Its events, up to the access.
     pub events: Vec<RunEvent>,
     stale: StaleAccess,
+    model: JudgedModel,
     /// What was known about loops when it was found.
     rounds: KnownRounds,
+}
+
+/// How runs are judged.
+#[derive(Clone, Copy)]
+pub struct Judging<'a> {
+    pub model: JudgedModel,
+    pub rounds: &'a KnownRounds,
+    /// The program that is judged is the one that ran, with these.
+    pub changes: &'a Changes,
+    pub is_over: &'a dyn Fn() -> bool,
 }
 
 /// Why nothing is known about what a stale access leads to.
@@ -45,8 +56,12 @@ pub enum NotTried {
 }
 
 impl StaleRun {
-    pub fn new(events: &[RunEvent], stale: StaleAccess, rounds: &KnownRounds) -> StaleRun {
-        StaleRun { events: events[..=stale.event].to_vec(), stale, rounds: rounds.clone() }
+    pub fn new(events: &[RunEvent], stale: StaleAccess, model: JudgedModel, rounds: &KnownRounds) -> StaleRun {
+        StaleRun { events: events[..=stale.event].to_vec(), stale, model, rounds: rounds.clone() }
+    }
+
+    fn judged(&self, changes: &Changes, is_over: &dyn Fn() -> bool) -> Judgement {
+        all(&self.events, Judging { model: self.model, rounds: &self.rounds, changes, is_over })
     }
 
     /// The place of the access, and of what it misses.
@@ -60,7 +75,7 @@ impl StaleRun {
         if self.events[self.stale.event].operation.size > 8 {
             return Err(NotTried::Wide);
         }
-        let all = all(&self.events, &self.rounds, &Changes::default(), is_over);
+        let all = self.judged(&Changes::default(), is_over);
         if all.cut_off {
             return Err(NotTried::NoTime);
         }
@@ -88,7 +103,7 @@ impl StaleRun {
     /// Whether the access is still stale, and misses a write of the same place, in the program with changes. If the time
     /// is over it is taken for repaired.
     pub fn is_left_by(&self, changes: &Changes, is_over: &dyn Fn() -> bool) -> bool {
-        let found = all(&self.events, &self.rounds, changes, is_over).stale;
+        let found = self.judged(changes, is_over).stale;
         found.iter().any(|other| other.event == self.stale.event && places(&self.events, other) == self.places())
     }
 }
@@ -164,14 +179,8 @@ impl Knowledge for RunKnowledge<'_> {
 
 /// The stale accesses of a run of the changed program whose places are not known, one for each. The events are those of
 /// the program without the changes.
-pub fn find(
-    events: &[RunEvent],
-    rounds: &KnownRounds,
-    known: &StalePlaces,
-    changes: &Changes,
-    is_over: &dyn Fn() -> bool,
-) -> Judgement {
-    let all = all(events, rounds, changes, is_over);
+pub fn find(events: &[RunEvent], known: &StalePlaces, judging: Judging) -> Judgement {
+    let all = all(events, judging);
     let mut new: HashSet<(u64, u64)> = HashSet::new();
     let is_new = |stale: &StaleAccess| {
         let key = places(events, stale);
@@ -180,8 +189,10 @@ pub fn find(
     Judgement { stale: all.stale.into_iter().filter(is_new).collect(), ..all }
 }
 
-fn all(events: &[RunEvent], rounds: &KnownRounds, changes: &Changes, is_over: &dyn Fn() -> bool) -> Judgement {
-    let judged = |events: &[RunEvent]| judge(events, &RunKnowledge { rounds, events, first: OnceCell::new(), is_over });
+fn all(events: &[RunEvent], judging: Judging) -> Judgement {
+    let Judging { model, rounds, changes, is_over } = judging;
+    let judged =
+        |events: &[RunEvent]| judge(events, model, &RunKnowledge { rounds, events, first: OnceCell::new(), is_over });
     if changes.is_empty() {
         return judged(events);
     }
@@ -223,12 +234,14 @@ fn past(events: &[RunEvent], access: usize) -> Vec<usize> {
 
 /// Leaves in `watched` what the runtime says about a stale access; adds what is known here if it says nothing. Returns
 /// whether it can do more than make a loop go round.
-pub fn tell(watched: &mut WatchedRun, events: &[RunEvent], stale: &StaleAccess) -> bool {
-    let pc = events[stale.event].pc;
+pub fn tell(watched: &mut WatchedRun, events: &[RunEvent], stale: &StaleAccess, model: JudgedModel) -> bool {
+    let (pc, missed) = places(events, stale);
     let Some(process) = watched.processes.first_mut() else { return false };
     let is_it = |found: &FindingRecord| {
         matches!(found.problem, Problem::StaleRead | Problem::StaleWrite | Problem::StaleUpdate)
             && found.access.stack.first() == Some(&pc)
+            // The runtime watches RC20, in which the access may miss more.
+            && (model == JudgedModel::Rc20 || found.other.stack.first() == Some(&missed))
     };
     let same: Vec<&FindingRecord> = process.findings.iter().filter(|found| is_it(found)).collect();
     if !same.is_empty() {
@@ -282,6 +295,7 @@ mod tests {
     use super::*;
     use ravelin_findings::RecordedOrder;
     use ravelin_findings::events::RunOperation;
+    use std::sync::LazyLock;
 
     fn event(thread: u32, act: Act, address: u64, value: u64) -> RunEvent {
         let operation = RunOperation { act, order: RecordedOrder::Relaxed, address, size: 4 };
@@ -303,9 +317,15 @@ mod tests {
         ]
     }
 
+    fn judging(is_over: &dyn Fn() -> bool) -> Judging<'_> {
+        static NOTHING: LazyLock<(KnownRounds, Changes)> = LazyLock::new(Default::default);
+        Judging { model: JudgedModel::Rc20, rounds: &NOTHING.0, changes: &NOTHING.1, is_over }
+    }
+
     fn stale_run(events: &[RunEvent]) -> StaleRun {
-        let found = all(events, &KnownRounds::default(), &Changes::default(), &|| false).stale;
-        StaleRun::new(events, *found.first().expect("a stale access"), &KnownRounds::default())
+        let found = find(events, &StalePlaces::default(), judging(&|| false)).stale;
+        let first = *found.first().expect("a stale access");
+        StaleRun::new(events, first, JudgedModel::Rc20, &KnownRounds::default())
     }
 
     fn texts(run: &StaleRun) -> Vec<String> {
@@ -337,16 +357,15 @@ mod tests {
 
     #[test]
     fn a_judge_without_time_says_so() {
-        let late = |events: &[RunEvent], is_over: &dyn Fn() -> bool| {
-            find(events, &KnownRounds::default(), &StalePlaces::default(), &Changes::default(), is_over)
-        };
+        let late =
+            |events: &[RunEvent], is_over: &dyn Fn() -> bool| find(events, &StalePlaces::default(), judging(is_over));
         let long: Vec<RunEvent> = message_passing().into_iter().cycle().take(10_000).collect();
         let judged = late(&long, &|| true);
         assert!(judged.cut_off && judged.stale.len() <= 1, "{judged:?}");
         let judged = late(&long, &|| false);
         assert!(!judged.cut_off && !judged.stale.is_empty(), "{judged:?}");
         let last = StaleAccess { event: long.len() - 1, ..judged.stale[0] };
-        let run = StaleRun::new(&long, last, &KnownRounds::default());
+        let run = StaleRun::new(&long, last, JudgedModel::Rc20, &KnownRounds::default());
         assert_eq!(run.scripts(&|| true), Err(NotTried::NoTime));
     }
 }

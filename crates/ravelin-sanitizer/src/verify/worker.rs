@@ -6,7 +6,7 @@ use super::problem::{ProblemRun, Problems, problems_of, unwatched};
 use super::saved;
 use super::seen::SeenAccesses;
 use super::sequential::SequentialRuns;
-use super::stale::{self, KnownRounds, StalePlaces, StaleRun};
+use super::stale::{self, Judging, KnownRounds, StalePlaces, StaleRun};
 use crate::watch::{FreshReason, NotWatched, OutputPipes, SteeredProgram, SteeredRun, Streams};
 use ravelin_findings::events::{RunEvent, flags};
 use ravelin_findings::notes;
@@ -313,7 +313,9 @@ impl<'a> Worker<'a> {
         let is_over = || self.plan.is_over(shared.start);
         let found = {
             let state = shared.lock();
-            stale::find(events, &state.rounds, &state.places, &self.plan.fixing.changes, &is_over)
+            let changes = &self.plan.fixing.changes;
+            let judging = Judging { model: self.plan.model, rounds: &state.rounds, changes, is_over: &is_over };
+            stale::find(events, &state.places, judging)
         };
         if found.mixed_sizes {
             note(&mut shared.lock(), "atomic accesses of different sizes overlap, which is not judged".to_owned());
@@ -338,7 +340,7 @@ impl<'a> Worker<'a> {
                 continue;
             }
             if let Some(mut run) = shown {
-                run.stale = Some(StaleRun::new(events, *stale, &state.rounds));
+                run.stale = Some(StaleRun::new(events, *stale, self.plan.model, &state.rounds));
                 state.problems.push(run);
                 drop(state);
                 if !self.plan.keep_going {
@@ -358,7 +360,7 @@ impl<'a> Worker<'a> {
         let mut program = start_program(self.plan, self.processor, Purpose::Robustness)?;
         let Some(again) = program.run(&script)? else { return Ok(None) };
         let mut watched = again.watched;
-        if !stale::tell(&mut watched, events, found) {
+        if !stale::tell(&mut watched, events, found, self.plan.model) {
             return Ok(None);
         }
         Ok(Some(ProblemRun { script, watched, failed: None, stale: None, consequence: None }))

@@ -8,7 +8,8 @@
 //!
 //! - not SC: i < the newest write of the location that is (po ∪ rf ∪ mo ∪ fr)-before e, through its thread;
 //! - coherence: i ≥ the newest write that e's thread knows: that is hb-before e, or is read by a read that is;
-//! - psc: i ≥ a bound from the seq_cst events before e ([`psc`]);
+//! - psc: i ≥ a bound from the seq_cst events before e ([`psc`]), or, under TSO, from what is globally before e
+//!   ([`store_buffers`]);
 //! - atomicity: a write is not placed between an RMW and what that RMW read.
 //!
 //! What e itself acquires changes none of these: what it could learn from w is older than w. Objects (mutexes and the like)
@@ -20,6 +21,7 @@
 mod awaits;
 mod locations;
 mod psc;
+mod store_buffers;
 mod views;
 
 use awaits::Rounds;
@@ -27,6 +29,7 @@ use locations::Locations;
 use psc::SeqCstOrder;
 use ravelin_findings::RecordedOrder;
 use ravelin_findings::events::{Act, RunEvent, flags};
+use store_buffers::StoreBuffers;
 use views::Views;
 
 /// What the runs have in common with each other, as far as the caller knows it.
@@ -49,6 +52,16 @@ impl<F: Fn(&RunEvent, u64) -> bool> Knowledge for F {
     fn goes_round(&self, event: &RunEvent, value: u64) -> bool {
         self(event, value)
     }
+}
+
+/// What decides whether an access may be stale.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum JudgedModel {
+    /// RC20, with RC11's psc.
+    #[default]
+    Rc20,
+    /// x86-TSO: what a store buffer can do, if the program is compiled by the usual mapping.
+    Tso,
 }
 
 /// What there is to say about a run.
@@ -97,12 +110,15 @@ const OFTEN: usize = 256;
 /// blocked compare-exchange is one that failed. Those with `flags::ROUND` are no events. They show
 /// which values only make a loop go round, and to read such a value is not an access. Those with `flags::UNCHECKED` order
 /// others by happens-before only, and nothing is judged at their locations.
-pub fn judge(events: &[RunEvent], known: &impl Knowledge) -> Judgement {
+pub fn judge(events: &[RunEvent], model: JudgedModel, known: &impl Knowledge) -> Judgement {
     let locations = Locations::of(events);
     let mut judgement = Judgement { stale: Vec::new(), mixed_sizes: locations.mixed_sizes(), cut_off: false };
     let mut views = Views::new(events, &locations);
     let mut rounds = Rounds::default();
-    let mut order = SeqCstOrder::default();
+    let mut order = match model {
+        JudgedModel::Rc20 => Bounds::Rc20(SeqCstOrder::default()),
+        JudgedModel::Tso => Bounds::Tso(StoreBuffers::new(views.threads(), locations.count())),
+    };
     for (index, event) in events.iter().enumerate() {
         if index % OFTEN == OFTEN - 1 && known.is_over() {
             judgement.cut_off = true;
@@ -127,10 +143,19 @@ pub fn judge(events: &[RunEvent], known: &impl Knowledge) -> Judgement {
         }
         if !event.is(flags::PENDING) {
             views.step(index, event, &locations);
+            if let Bounds::Tso(buffers) = &mut order {
+                buffers.step(index, event, &locations);
+            }
             rounds.finish(event.thread);
         }
     }
     judgement
+}
+
+/// What a model adds to coherence.
+enum Bounds {
+    Rc20(SeqCstOrder),
+    Tso(StoreBuffers),
 }
 
 /// An access that may be stale.
@@ -144,7 +169,7 @@ struct Candidate<'a, K> {
 
 impl<K: Knowledge> Candidate<'_, K> {
     /// `None` if the time is over.
-    fn judge(&self, views: &Views, order: &mut SeqCstOrder, stale: &mut Vec<StaleAccess>) -> Option<()> {
+    fn judge(&self, views: &Views, order: &mut Bounds, stale: &mut Vec<StaleAccess>) -> Option<()> {
         let is_over = || self.known.is_over();
         let event = &self.events[self.index];
         let (oldest, newest) = views.stale_positions(event.thread, self.location);
@@ -159,7 +184,12 @@ impl<K: Knowledge> Candidate<'_, K> {
             }
             let bound = &mut bounds[usize::from(outcome.seq_cst)];
             if bound.is_none() {
-                *bound = Some(order.bound(views, event.thread, self.location, outcome.seq_cst, &is_over)?);
+                *bound = Some(match order {
+                    Bounds::Rc20(order) => {
+                        order.bound(views, event.thread, self.location, outcome.seq_cst, &is_over)?
+                    }
+                    Bounds::Tso(buffers) => buffers.bound(event, self.location),
+                });
             }
             if bound.is_some_and(|bound| position < bound) {
                 continue;

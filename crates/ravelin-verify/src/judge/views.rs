@@ -216,6 +216,11 @@ impl Views {
         &self.memory[location].accesses
     }
 
+    /// The number of threads.
+    pub fn threads(&self) -> usize {
+        self.width
+    }
+
     pub fn locations(&self) -> usize {
         self.memory.len()
     }
