@@ -229,6 +229,34 @@ fn known_programs_have_one_run_per_trace() {
     }
 }
 
+#[test]
+fn on_x86_only_a_delayed_store_is_found() {
+    let workshop = Workshop::new("verify-tso");
+    let Some(program) = built("store_buffers.c", &workshop) else { return };
+    let known = [
+        ("sb", "violated: stale read"),
+        ("fenced", "verified"),
+        ("half", "violated: stale read"),
+        ("weaker", "violated: stale read"),
+        ("rmw", "verified"),
+        ("failed", "verified"),
+        ("mutex", "verified"),
+        ("spin", "violated: stale read"),
+        ("seq-cst", "verified"),
+        ("mp", "verified"),
+        ("2+2w", "verified"),
+        ("r", "violated: stale read"),
+        ("n6", "violated: stale write"),
+        ("parker", "violated: stale read"),
+        ("iriw", "verified"),
+    ];
+    for (name, expected) in known {
+        let verified = verify(&program, &["--model", "tso"], &[name], &workshop.0).expect("an answer");
+        assert_eq!(verified.words(), [expected], "{name}: {}", verified.answer);
+        assert_eq!(verified.answer["verification"]["model"], "tso");
+    }
+}
+
 /// The thread that waits may be in the middle of a round.
 #[test]
 fn a_process_may_end_while_threads_wait() {

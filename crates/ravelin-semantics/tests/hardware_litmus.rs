@@ -6,7 +6,7 @@
 //! values. Values of a variable differ, so what is read is determined; some order of the writes must be allowed.
 
 use ravelin_program::{ThreadId, Value};
-use ravelin_semantics::hardware::{Barrier, LoadKind, MachineEvent, MachineGraph, Operation, armv8, x86};
+use ravelin_semantics::hardware::{Barrier, LoadKind, MachineEvent, MachineGraph, MachineOperation, armv8, x86};
 use ravelin_semantics::rc20::Relation;
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ impl Litmus {
         names.sort_unstable();
         names.dedup();
         for name in names {
-            litmus.push(None, Operation::Store { address: address(name), release: false }, 0, false);
+            litmus.push(None, MachineOperation::Store { address: address(name), release: false }, 0, false);
         }
         for (index, body) in program.split('|').enumerate() {
             let thread = Some(ThreadId(index));
@@ -60,20 +60,20 @@ impl Litmus {
                             "ld" => Barrier::Load,
                             _ => Barrier::Store,
                         };
-                        litmus.push(thread, Operation::Barrier(barrier), 0, false)
+                        litmus.push(thread, MachineOperation::Barrier(barrier), 0, false)
                     }
                     ["W", x, value, ..] => {
-                        let operation = Operation::Store { address: address(x), release };
+                        let operation = MachineOperation::Store { address: address(x), release };
                         litmus.push(thread, operation, number(value), false)
                     }
                     ["R", x, value, ..] => {
-                        let operation = Operation::Load { address: address(x), kind };
+                        let operation = MachineOperation::Load { address: address(x), kind };
                         litmus.push(thread, operation, number(value), false)
                     }
                     ["U", x, old, new, ..] => {
-                        let operation = Operation::Load { address: address(x), kind };
+                        let operation = MachineOperation::Load { address: address(x), kind };
                         let read = litmus.push(thread, operation, number(old), true);
-                        let operation = Operation::Store { address: address(x), release };
+                        let operation = MachineOperation::Store { address: address(x), release };
                         let write = litmus.push(thread, operation, number(new), true);
                         litmus.amo.push((read, write));
                         read
@@ -98,7 +98,7 @@ impl Litmus {
         litmus
     }
 
-    fn push(&mut self, thread: Option<ThreadId>, operation: Operation, value: Value, locked: bool) -> usize {
+    fn push(&mut self, thread: Option<ThreadId>, operation: MachineOperation, value: Value, locked: bool) -> usize {
         self.events.push(MachineEvent { thread, operation, locked });
         self.values.push(value);
         self.events.len() - 1

@@ -1,16 +1,17 @@
 //! ARMv8: a store is seen by all other threads at once, but a thread may do its accesses in nearly any order.
 
-use super::{Barrier, LoadKind, MachineGraph, Operation};
+use super::{Barrier, LoadKind, MachineGraph, MachineOperation};
 
 /// Whether the machine can produce the graph: *ordered before*, ob = obs ∪ dob ∪ aob ∪ bob, is acyclic, and each address
 /// by itself is sequentially consistent.
 pub fn allows(graph: &MachineGraph) -> bool {
     let MachineGraph { po, rf, amo, address_dependency, data_dependency, control_dependency, .. } = graph;
-    let barrier = |kind| graph.on(move |event| event.operation == Operation::Barrier(kind));
-    let load = |kind| graph.on(move |event| matches!(event.operation, Operation::Load { kind: k, .. } if k == kind));
+    let barrier = |kind| graph.on(move |event| event.operation == MachineOperation::Barrier(kind));
+    let load =
+        |kind| graph.on(move |event| matches!(event.operation, MachineOperation::Load { kind: k, .. } if k == kind));
     let loads = graph.on(|event| event.operation.is_load());
     let stores = graph.on(|event| event.operation.is_store());
-    let releases = graph.on(|event| matches!(event.operation, Operation::Store { release: true, .. }));
+    let releases = graph.on(|event| matches!(event.operation, MachineOperation::Store { release: true, .. }));
     let acquires = load(LoadKind::Acquire);
     let any_acquires = acquires.union(&load(LoadKind::AcquirePc));
     let rfi = graph.internal(rf);

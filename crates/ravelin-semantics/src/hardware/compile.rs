@@ -26,14 +26,14 @@ pub struct MachineGraph {
 pub struct MachineEvent {
     /// `None` for an initial write.
     pub thread: Option<ThreadId>,
-    pub operation: Operation,
+    pub operation: MachineOperation,
     /// Part of an instruction that reads and writes at once, or that would have, like a compare-exchange that fails. On
     /// x86 it has the prefix `lock`.
     pub locked: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum MachineOperation {
     Load { address: Value, kind: LoadKind },
     Store { address: Value, release: bool },
     Barrier(Barrier),
@@ -73,20 +73,20 @@ pub enum SeqCstStore {
     Fenced,
 }
 
-impl Operation {
+impl MachineOperation {
     pub fn address(&self) -> Option<Value> {
         match *self {
-            Operation::Load { address, .. } | Operation::Store { address, .. } => Some(address),
-            Operation::Barrier(_) => None,
+            MachineOperation::Load { address, .. } | MachineOperation::Store { address, .. } => Some(address),
+            MachineOperation::Barrier(_) => None,
         }
     }
 
     pub fn is_load(&self) -> bool {
-        matches!(self, Operation::Load { .. })
+        matches!(self, MachineOperation::Load { .. })
     }
 
     pub fn is_store(&self) -> bool {
-        matches!(self, Operation::Store { .. })
+        matches!(self, MachineOperation::Store { .. })
     }
 }
 
@@ -149,22 +149,22 @@ pub fn compile(
         match event.label {
             Label::Read { address, .. } => {
                 let kind = if exchanges(index) { atomic_load(order) } else { load(order) };
-                loads[index] = Some(push(Operation::Load { address, kind }, exchanges(index)));
+                loads[index] = Some(push(MachineOperation::Load { address, kind }, exchanges(index)));
             }
             Label::Write { address, .. } => {
                 let release = order.is_release();
-                stores[index] = Some(push(Operation::Store { address, release }, exchanged));
+                stores[index] = Some(push(MachineOperation::Store { address, release }, exchanged));
                 if target == Target::X86(SeqCstStore::Fenced) && order == Order::SeqCst {
-                    push(Operation::Barrier(Barrier::Full), false);
+                    push(MachineOperation::Barrier(Barrier::Full), false);
                 }
             }
             Label::Rmw { address, .. } => {
-                loads[index] = Some(push(Operation::Load { address, kind: atomic_load(order) }, true));
-                stores[index] = Some(push(Operation::Store { address, release: order.is_release() }, true));
+                loads[index] = Some(push(MachineOperation::Load { address, kind: atomic_load(order) }, true));
+                stores[index] = Some(push(MachineOperation::Store { address, release: order.is_release() }, true));
             }
             Label::Fence { .. } => {
                 if let Some(barrier) = barrier(order, target) {
-                    push(Operation::Barrier(barrier), false);
+                    push(MachineOperation::Barrier(barrier), false);
                 }
             }
         }

@@ -29,4 +29,4 @@ pub mod armv8;
 mod compile;
 pub mod x86;
 
-pub use compile::{Barrier, LoadKind, MachineEvent, MachineGraph, Operation, SeqCstStore, Target, compile};
+pub use compile::{Barrier, LoadKind, MachineEvent, MachineGraph, MachineOperation, SeqCstStore, Target, compile};
