@@ -10,6 +10,7 @@
 //! are locked and unlocked by locked instructions, except spin locks, whose unlock is a plain store.
 
 use super::locations::Locations;
+use super::views::join;
 use ravelin_findings::RecordedOrder;
 use ravelin_findings::events::{Act, RunEvent, flags};
 use rustc_hash::FxHashMap;
@@ -161,8 +162,4 @@ impl BufferedThread {
 /// Whether it is a locked instruction on x86.
 fn is_locked(event: &RunEvent) -> bool {
     event.operation.act == Act::Update || event.is(flags::COMPARES)
-}
-
-fn join(into: &mut [u32], other: &[u32]) {
-    into.iter_mut().zip(other).for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
 }

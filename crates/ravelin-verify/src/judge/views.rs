@@ -389,6 +389,7 @@ pub(super) fn contains(clock: &[u32], node: &Node) -> bool {
     clock[node.thread as usize] > node.number
 }
 
-fn join(into: &mut [u32], other: &[u32]) {
+/// Adds what another clock knows.
+pub(super) fn join(into: &mut [u32], other: &[u32]) {
     into.iter_mut().zip(other).for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
 }
