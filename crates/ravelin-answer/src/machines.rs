@@ -22,10 +22,4 @@ impl Machines {
             (false, false) => "Neither x86 nor ARMv8 does this; compilers and other machines may.",
         }
     }
-
-    /// In few words: `x86: no; ARMv8: yes`.
-    pub fn short(self) -> String {
-        let word = |possible| if possible { "yes" } else { "no" };
-        format!("x86: {}; ARMv8: {}", word(self.x86), word(self.armv8))
-    }
 }

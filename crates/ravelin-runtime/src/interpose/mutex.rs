@@ -184,10 +184,15 @@ pub fn is_shared(mutex: usize) -> bool {
 /// Unlocks a lock by `real`; threads that wait for it try again.
 #[inline(always)]
 fn unlock(lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    unlock_after(schedule::before, lock, pc, real)
+}
+
+#[inline(always)]
+fn unlock_after(before: fn(usize, Act, usize), lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     if !schedule::is_on() {
         return real();
     }
-    schedule::before(pc, Act::Unlock, lock);
+    before(pc, Act::Unlock, lock);
     let status = real();
     schedule::wake(lock);
     status
@@ -322,19 +327,12 @@ interpose! {
     }
 
     fn pthread_spin_unlock(lock: usize; pc) -> c_int {
-        let release = || {
+        unlock_after(schedule::before_store, lock, pc, || {
             if !sync::release_lock(lock, None) {
                 release_unheld_spin(lock, pc);
             }
             real(lock)
-        };
-        if !schedule::is_on() {
-            return release();
-        }
-        schedule::before_store(pc, Act::Unlock, lock);
-        let status = release();
-        schedule::wake(lock);
-        status
+        })
     }
 }
 

@@ -69,7 +69,7 @@ impl CodeKind {
         matches!(self, CodeKind::Write | CodeKind::WriteUnlock | CodeKind::Writer)
     }
 
-    /// Whether it is that of a lock, which orders threads by chance.
+    /// Whether it is that of a lock. In the next run the lock may order the threads the other way round.
     fn locks(self) -> bool {
         self.reads() || self.writes() || matches!(self, CodeKind::Lock | CodeKind::TryLock | CodeKind::Unlock)
     }

@@ -174,21 +174,19 @@ pub fn point(pc: usize) {
 /// The same before an operation on an object.
 #[inline]
 pub fn before(pc: usize, act: Act, object: usize) {
-    if let Some(me) = mine() {
-        if steer::is_on() {
-            step(me, steer::object(me, pc, act, object));
-        } else {
-            turn::point(me, pc, did());
-        }
-    }
+    before_ordered(pc, act, object, RecordedOrder::Plain);
 }
 
 /// The same for an operation that is a plain store of the machine, and so no fence. The order of its event says so.
 pub fn before_store(pc: usize, act: Act, object: usize) {
+    before_ordered(pc, act, object, RecordedOrder::Release);
+}
+
+fn before_ordered(pc: usize, act: Act, object: usize, order: RecordedOrder) {
     if let Some(me) = mine() {
         if steer::is_on() {
             let mut event = steer::object(me, pc, act, object);
-            event.operation.order = RecordedOrder::Release;
+            event.operation.order = order;
             step(me, event);
         } else {
             turn::point(me, pc, did());

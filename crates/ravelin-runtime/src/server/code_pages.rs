@@ -5,7 +5,7 @@
 //! program that it executes: a quarter of all its page faults. So one byte of each such mapping is written onto itself
 //! here. Where the kernel does not permit that, runs are slower and otherwise the same.
 
-use super::obstacle::for_each_line;
+use super::lines::for_each_line;
 use crate::kernel;
 use std::ops::Range;
 

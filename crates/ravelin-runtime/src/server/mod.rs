@@ -15,6 +15,7 @@
 mod code_pages;
 mod files;
 mod guard;
+mod lines;
 mod obstacle;
 
 pub use guard::is_interrupted;

@@ -5,6 +5,7 @@
 //! obstacle. What the program did to the world is noticed when it does so ([`super::notice`]).
 
 use super::files;
+use super::lines::for_each_line;
 use crate::interpose::process as own_process;
 use crate::schedule::turn;
 use crate::{file, kernel};
@@ -84,40 +85,6 @@ fn shares_memory() -> bool {
 /// In the path of mappings of the arena.
 const OWN: &[u8] = b"/memfd:ravelin-findings";
 
-/// Calls `work` with each line of a file of the kernel, until it returns something. Of a long line only the end is seen
-/// after the first part; no line that matters is long.
-pub fn for_each_line(path: &std::ffi::CStr, mut work: impl FnMut(&[u8]) -> Option<()>) {
-    let mut bytes = [0_u8; 8192];
-    let mut used = 0;
-    let flags = (libc::O_RDONLY | libc::O_CLOEXEC) as usize;
-    // SAFETY: the path ends with a zero byte.
-    let file = unsafe { kernel::call(libc::SYS_open, [path.as_ptr() as usize, flags, 0]) };
-    if file < 0 {
-        return;
-    }
-    'all: loop {
-        let (to, room) = (bytes[used..].as_mut_ptr() as usize, bytes.len() - used);
-        // SAFETY: the kernel writes at most that many bytes.
-        let length = unsafe { kernel::call(libc::SYS_read, [file as usize, to, room]) };
-        let Ok(length @ 1..) = usize::try_from(length) else { break };
-        used += length;
-        let mut begin = 0;
-        while let Some(end) = bytes[begin..used].iter().position(|&byte| byte == b'\n') {
-            if work(&bytes[begin..begin + end]).is_some() {
-                break 'all;
-            }
-            begin += end + 1;
-        }
-        if begin == 0 && used == bytes.len() {
-            begin = used;
-        }
-        bytes.copy_within(begin..used, 0);
-        used -= begin;
-    }
-    // SAFETY: opened above.
-    unsafe { kernel::call(libc::SYS_close, [file as usize]) };
-}
-
 /// Whether there are child processes, of any kind.
 fn has_children() -> bool {
     let options = (libc::WEXITED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL) as usize;
@@ -186,16 +153,5 @@ mod tests {
         assert!(shares_memory());
         // SAFETY: mapped above.
         unsafe { (libc::munmap(read_only, 4096), libc::munmap(written, 4096)) };
-    }
-
-    #[test]
-    fn lines_longer_than_the_buffer_do_not_stop_the_reader() {
-        let mut lines = 0;
-        for_each_line(c"/proc/self/smaps", |line| {
-            lines += 1;
-            assert!(!line.contains(&b'\n'));
-            None
-        });
-        assert!(lines > 100);
     }
 }

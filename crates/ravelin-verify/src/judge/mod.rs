@@ -115,7 +115,7 @@ pub fn judge(events: &[RunEvent], model: JudgedModel, known: &impl Knowledge) ->
     let mut judgement = Judgement { stale: Vec::new(), mixed_sizes: locations.mixed_sizes(), cut_off: false };
     let mut views = Views::new(events, &locations);
     let mut rounds = Rounds::default();
-    let mut order = match model {
+    let mut limits = match model {
         JudgedModel::Rc20 => Bounds::Rc20(SeqCstOrder::default()),
         JudgedModel::Tso => Bounds::Tso(StoreBuffers::new(views.threads(), locations.count())),
     };
@@ -136,14 +136,14 @@ pub fn judge(events: &[RunEvent], model: JudgedModel, known: &impl Knowledge) ->
             && views.may_be_stale(event.thread, location)
         {
             let candidate = Candidate { events, known, index, location, rounds: &rounds };
-            if candidate.judge(&views, &mut order, &mut judgement.stale).is_none() {
+            if candidate.judge(&views, &mut limits, &mut judgement.stale).is_none() {
                 judgement.cut_off = true;
                 break;
             }
         }
         if !event.is(flags::PENDING) {
             views.step(index, event, &locations);
-            if let Bounds::Tso(buffers) = &mut order {
+            if let Bounds::Tso(buffers) = &mut limits {
                 buffers.step(index, event, &locations);
             }
             rounds.finish(event.thread);
@@ -169,7 +169,7 @@ struct Candidate<'a, K> {
 
 impl<K: Knowledge> Candidate<'_, K> {
     /// `None` if the time is over.
-    fn judge(&self, views: &Views, order: &mut Bounds, stale: &mut Vec<StaleAccess>) -> Option<()> {
+    fn judge(&self, views: &Views, limits: &mut Bounds, stale: &mut Vec<StaleAccess>) -> Option<()> {
         let is_over = || self.known.is_over();
         let event = &self.events[self.index];
         let (oldest, newest) = views.stale_positions(event.thread, self.location);
@@ -184,7 +184,7 @@ impl<K: Knowledge> Candidate<'_, K> {
             }
             let bound = &mut bounds[usize::from(outcome.seq_cst)];
             if bound.is_none() {
-                *bound = Some(match order {
+                *bound = Some(match limits {
                     Bounds::Rc20(order) => {
                         order.bound(views, event.thread, self.location, outcome.seq_cst, &is_over)?
                     }
