@@ -18,9 +18,13 @@
 //! first slot is empty, the thread changes the other slots without the lock. The first access of another thread takes
 //! the first slot, so both are kept. If they happen at the same moment, neither may see the other; then the next access
 //! of either to the word does.
+//!
+//! Words that several threads read, again and again and each in new epochs, are the next most frequent kind. A thread
+//! whose last read is in the cell replaces it by the new one with a single atomic instruction, without the lock
+//! ([`renew`]).
 
 use super::list::{self, AccessList};
-use super::slot::{ATOMIC, BYTES, WRITE, alike, bytes, epoch, races, remainder, tid, without};
+use super::slot::{ATOMIC, BYTES, EXCEPT_EPOCH, WRITE, alike, bytes, epoch, races, remainder, tid, without};
 use crate::thread::ThreadClocks;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -58,6 +62,12 @@ pub trait Lists {
     /// both.
     fn always_look(&self) -> bool {
         false
+    }
+
+    /// Whether threads replace their own reads without the lock. Which accesses are found to race does not depend on that
+    /// for the first race on each byte.
+    fn renews(&self) -> bool {
+        true
     }
 
     /// Waits a little for another thread that works with the cell, and longer when called again.
@@ -112,16 +122,86 @@ pub fn last_write(cell: &ShadowCell, byte: usize) -> Option<u64> {
 /// `thread` makes the non-atomic access `mine` now.
 #[inline(always)]
 pub fn access(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> RaceCheck {
-    if access_alone(cell, mine) { RaceCheck::default() } else { access_locked(cell, thread, mine, lists) }
+    if repeat_alone(cell, mine) { RaceCheck::default() } else { access_anew(cell, thread, mine, lists) }
+}
+
+#[inline(never)]
+fn access_anew(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> RaceCheck {
+    if access_alone(cell, mine) || renew(cell, thread, mine, lists) {
+        return RaceCheck::default();
+    }
+    access_locked(cell, thread, mine, lists)
+}
+
+/// [`access_alone`] for an access that the thread made before, to the same bytes, with nothing to remove and
+/// no slot to share.
+#[inline(always)]
+fn repeat_alone(cell: &ShadowCell, mine: u64) -> bool {
+    let (first, [one, two, three]) = unlocked_slots(cell);
+    let is_same = |slot: u64| slot & EXCEPT_EPOCH == mine & EXCEPT_EPOCH;
+    let is_apart = |slot: u64| (slot & mine & BYTES == 0 || slot & WRITE > mine & WRITE) && !alike(slot, mine);
+    let stays = |slot: u64| slot == 0 || tid(slot) == tid(mine) && (is_same(slot) || is_apart(slot));
+    if first != 0 || !stays(one) || !stays(two) || !stays(three) {
+        return false;
+    }
+    let index = if is_same(one) {
+        1
+    } else if is_same(two) {
+        2
+    } else if is_same(three) {
+        3
+    } else {
+        return false;
+    };
+    cell[index].store(mine, Ordering::Relaxed);
+    true
+}
+
+/// The read `mine`, if the cell holds an earlier read of the same bytes by the same thread, and nothing that the new one
+/// races with. Returns false if that is not so, or if another thread works with the cell; then the access must be made
+/// with the lock, whatever was stored here.
+///
+/// A thread that has the lock compares its access with the slots that it found, and may overwrite them. So the cell is
+/// looked at again after the slot was replaced. If it was unlocked all the time, every later owner of the lock finds the
+/// new slot. If it was locked and unlocked in between, what the owner stored is visible, and the new slot is still
+/// there.
+#[inline(always)]
+fn renew(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> bool {
+    let first = cell[0].load(Ordering::Relaxed);
+    if mine & WRITE != 0 || first == 0 || first & LOCKED != 0 || !lists.renews() {
+        return false;
+    }
+    let slots = [0, 1, 2, 3].map(|index: usize| cell[index].load(Ordering::Relaxed));
+    let Some(index) = slots.iter().position(|slot| slot & EXCEPT_EPOCH == mine & EXCEPT_EPOCH) else {
+        return false;
+    };
+    // The same thread may have read other bytes in this epoch: then the two share a slot.
+    if slots.iter().any(|slot| alike(*slot, mine)) {
+        return false;
+    }
+    let renewed = if index == 0 { mine } else { first };
+    is_quiet(cell, thread, first, mine)
+        && cell[index].compare_exchange(slots[index], mine, Ordering::SeqCst, Ordering::Relaxed).is_ok()
+        && cell[0].load(Ordering::SeqCst) == renewed
+        && cell[index].load(Ordering::Relaxed) == mine
+        && is_quiet(cell, thread, renewed, mine)
+}
+
+/// Whether the read `mine` has nothing to look for in the lists, and races with nothing in the cell, whose first slot is
+/// this.
+#[inline(always)]
+fn is_quiet(cell: &ShadowCell, thread: &ThreadClocks, first: u64, mine: u64) -> bool {
+    let is_harmless = if first & MARKER != 0 { !looks(first, mine, mine) } else { !races(thread, first, mine) };
+    is_harmless && (1..SLOTS).all(|index| !races(thread, cell[index].load(Ordering::Relaxed), mine))
 }
 
 /// The access `mine` to a word that belongs to its thread so far. Returns false if that is not so, or if there is no
 /// room.
 #[inline(always)]
 fn access_alone(cell: &ShadowCell, mine: u64) -> bool {
-    let slots = [1, 2, 3].map(|index: usize| cell[index].load(Ordering::Relaxed));
+    let (first, slots) = unlocked_slots(cell);
     let is_own = |slot: u64| slot == 0 || tid(slot) == tid(mine);
-    if cell[0].load(Ordering::Relaxed) != 0
+    if first != 0
         || !(is_own(slots[0]) && is_own(slots[1]) && is_own(slots[2]))
         || slots[0] | slots[1] | slots[2] == 0
     {
@@ -147,6 +227,14 @@ fn access_alone(cell: &ShadowCell, mine: u64) -> bool {
     };
     cell[index + 1].store(slot | mine, Ordering::Relaxed);
     true
+}
+
+/// The first slot and then the others, without the lock. In this order: a thread that empties the first slot has changed
+/// the others before, and what it left there is seen.
+#[inline(always)]
+fn unlocked_slots(cell: &ShadowCell) -> (u64, [u64; SLOTS - 1]) {
+    let first = cell[0].load(Ordering::Acquire);
+    (first, [1, 2, 3].map(|index: usize| cell[index].load(Ordering::Relaxed)))
 }
 
 /// The same as [`access`], with the lock in any case.
@@ -356,12 +444,12 @@ impl<'a> LockedCell<'a> {
                 first = cell[0].load(Ordering::Relaxed);
                 continue;
             }
-            match cell[0].compare_exchange_weak(first, first | LOCKED, Ordering::Acquire, Ordering::Relaxed) {
+            match cell[0].compare_exchange_weak(first, first | LOCKED, Ordering::SeqCst, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(now) => first = now,
             }
         }
-        let [one, two, three] = [1, 2, 3].map(|index: usize| cell[index].load(Ordering::Relaxed));
+        let [one, two, three] = [1, 2, 3].map(|index: usize| cell[index].load(Ordering::SeqCst));
         LockedCell { cell, slots: [first, one, two, three] }
     }
 

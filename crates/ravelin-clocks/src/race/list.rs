@@ -1,6 +1,6 @@
 //! Accesses to a word that are not in its cell: atomic ones, and those for which the cell has no room.
 
-use super::slot::{BYTES, alike, races, remainder};
+use super::slot::{BYTES, EXCEPT_EPOCH, alike, races, remainder};
 use crate::thread::ThreadClocks;
 
 /// A list of accesses.
@@ -66,9 +66,7 @@ pub fn trim(list: &mut impl AccessList, thread: &ThreadClocks, mine: u64) {
 /// Keeps an atomic access in the list of its location.
 #[inline(always)]
 pub fn note_atomic(list: &mut impl AccessList, thread: &ThreadClocks, mine: u64) {
-    /// Everything but the epoch.
-    const SAME: u64 = 0xffff_ffff;
-    if let Some(slot) = list.slots().find(|slot| **slot & SAME == mine & SAME) {
+    if let Some(slot) = list.slots().find(|slot| **slot & EXCEPT_EPOCH == mine & EXCEPT_EPOCH) {
         *slot = mine;
         return;
     }

@@ -21,6 +21,9 @@ pub const FREE: u64 = 8;
 /// All bytes of a word.
 pub const BYTES: u64 = 0xff << BYTES_SHIFT;
 
+/// Everything but the epoch.
+pub const EXCEPT_EPOCH: u64 = (1 << EPOCH_SHIFT) - 1;
+
 const BYTES_SHIFT: u32 = 8;
 const TID_SHIFT: u32 = 16;
 const EPOCH_SHIFT: u32 = 32;

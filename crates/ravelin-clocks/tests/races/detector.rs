@@ -18,6 +18,8 @@ pub struct Detector {
     always_locks: bool,
     /// Whether they look into the lists also where nothing can be there.
     always_looks: bool,
+    /// Whether they replace their own reads without the lock.
+    renews: bool,
 }
 
 /// The other access of a race.
@@ -32,6 +34,7 @@ pub struct Reported {
 struct Word<'a> {
     base: usize,
     always_looks: bool,
+    renews: bool,
     lists: &'a RefCell<BTreeMap<usize, Vec<u64>>>,
 }
 
@@ -45,6 +48,10 @@ impl Lists for Word<'_> {
 
     fn always_look(&self) -> bool {
         self.always_looks
+    }
+
+    fn renews(&self) -> bool {
+        self.renews
     }
 
     fn spilt<R>(&self, work: impl FnOnce(&mut Vec<u64>) -> R) -> Option<R> {
@@ -62,6 +69,7 @@ impl Detector {
             lists: RefCell::default(),
             always_locks: false,
             always_looks: false,
+            renews: true,
         }
     }
 
@@ -73,6 +81,10 @@ impl Detector {
         Detector { always_locks: true, always_looks: true, ..Detector::new() }
     }
 
+    pub fn that_never_renews() -> Detector {
+        Detector { renews: false, ..Detector::new() }
+    }
+
     /// How accesses of a thread are remembered now.
     pub fn stamp(&self, thread: usize) -> u64 {
         slot::stamp(self.threads[thread].tid, self.threads[thread].since())
@@ -81,7 +93,8 @@ impl Detector {
     /// An access within one word; the access it races with, if that is noticed.
     pub fn access(&mut self, memory: Memory) -> Option<Reported> {
         let Memory { thread, at, size, write, atomic, .. } = memory;
-        let word = Word { base: at / 8 * 8, always_looks: self.always_looks, lists: &self.lists };
+        let Detector { always_looks, renews, .. } = *self;
+        let word = Word { base: at / 8 * 8, always_looks, renews, lists: &self.lists };
         let cell = &self.cells[at / 8];
         let flags = if write { slot::WRITE } else { 0 } | if atomic { slot::ATOMIC } else { 0 };
         let mine = self.stamp(thread) | slot::span(at % 8, size) | flags;

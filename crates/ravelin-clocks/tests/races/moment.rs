@@ -3,6 +3,7 @@
 use ravelin_clocks::ThreadClocks;
 use ravelin_clocks::race::cell::{self, Lists, ShadowCell};
 use ravelin_clocks::race::slot;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex};
 
 /// One list, behind a lock.
@@ -57,7 +58,7 @@ fn of_two_accesses_at_the_same_moment_one_sees_the_other() {
     for (index, (cell, lists)) in words.iter().enumerate() {
         let writer = ThreadClocks::new(9, 1);
         for tid in 0..index % 7 {
-            let slots = cell.iter().map(|slot| slot.load(std::sync::atomic::Ordering::Relaxed));
+            let slots = cell.iter().map(|slot| slot.load(Ordering::Relaxed));
             let listed = lists.0.lock().expect("nobody panics").clone();
             let of_reader = |kept: u64| kept != 0 && usize::from(slot::tid(kept)) == tid + 2;
             assert!(slots.chain(listed).any(of_reader), "word {index} has lost reader {tid}");
@@ -98,7 +99,7 @@ fn what_a_thread_does_alone_and_the_first_access_of_another_are_both_kept() {
         (one.join().expect("no panic"), two)
     });
     for (index, (cell, lists)) in words.iter().enumerate() {
-        let slots = cell.iter().map(|slot| slot.load(std::sync::atomic::Ordering::Relaxed));
+        let slots = cell.iter().map(|slot| slot.load(Ordering::Relaxed));
         let of = |thread: &ThreadClocks| mine(thread, bytes(index).0, bytes(index).1, slot::WRITE);
         let kept: Vec<u64> = slots.chain(lists.0.lock().expect("nobody panics").clone()).collect();
         let has = |wanted: u64| kept.iter().any(|slot| slot & !slot::BYTES == wanted & !slot::BYTES);
@@ -106,4 +107,65 @@ fn what_a_thread_does_alone_and_the_first_access_of_another_are_both_kept() {
         assert!(has(of(&owner)) || two[index], "word {index}: what the owner did is lost");
         assert!(has(of(&other)) || one[index], "word {index}: what the other thread did is lost");
     }
+}
+
+/// Waits until so many have arrived. Threads leave a barrier too far apart.
+fn meet(arrived: &AtomicUsize, count: usize) {
+    arrived.fetch_add(1, Ordering::SeqCst);
+    let mut spins = 0;
+    while arrived.load(Ordering::SeqCst) < count {
+        spins += 1;
+        if spins % 1_000 == 0 {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// A thread whose last read is in the cell replaces it without the lock, while another writes that knew only the last
+/// read. One of them sees the other, and the new read is kept unless a race took its place.
+#[test]
+fn of_a_read_that_is_renewed_and_a_write_at_the_same_moment_one_sees_the_other() {
+    const WORDS: usize = 300_000;
+    let words: Vec<(ShadowCell, Locked)> = (0..WORDS).map(|_| Default::default()).collect();
+    let mut readers: Vec<ThreadClocks> = (0..6).map(|tid| ThreadClocks::new(tid, 1)).collect();
+    let mut writer = ThreadClocks::new(9, 1);
+    // The word has reads of two to six threads: the first slot is one of them, or the marker of a list.
+    let others = |index: usize| 1 + index % 5;
+    for (index, (cell, lists)) in words.iter().enumerate() {
+        // The first reader is the last one to come in some words, so that it is in every slot.
+        for at in 0..=others(index) {
+            let reader = &readers[(at + index / 5) % (others(index) + 1)];
+            cell::access(cell, reader, mine(reader, 0, 4, 0), lists);
+        }
+    }
+    for reader in &mut readers {
+        writer.acquire(&reader.release());
+    }
+    let (reader, writer) = (&readers[0], &writer);
+    let arrived = AtomicUsize::new(0);
+    let all = |thread: &ThreadClocks, flags: u64| {
+        let access = |(index, (cell, lists)): (usize, &(ShadowCell, Locked))| {
+            meet(&arrived, 2 * (index + 1));
+            // How far apart they are varies.
+            for _ in 0..if flags == 0 { index / 5 % 32 } else { 8 } {
+                std::hint::spin_loop();
+            }
+            cell::access(cell, thread, mine(thread, 0, 4, flags), lists).raced.is_some()
+        };
+        words.iter().enumerate().map(access).collect::<Vec<bool>>()
+    };
+    let (read, written) = std::thread::scope(|scope| {
+        let read = scope.spawn(|| all(reader, 0));
+        let written = all(writer, slot::WRITE);
+        (read.join().expect("no panic"), written)
+    });
+    for (index, (cell, lists)) in words.iter().enumerate() {
+        assert!(read[index] || written[index], "word {index}: neither access saw the other");
+        let slots = cell.iter().map(|slot| slot.load(Ordering::Relaxed));
+        let kept: Vec<u64> = slots.chain(lists.0.lock().expect("nobody panics").clone()).collect();
+        let has = |wanted: u64| kept.contains(&wanted);
+        assert!(has(mine(reader, 0, 4, 0)) || written[index], "word {index}: the read is lost");
+        assert!(has(mine(writer, 0, 4, slot::WRITE)) || read[index], "word {index}: the write is lost");
+    }
+    assert!(read.contains(&true) && written.contains(&true), "always the same thread came first");
 }
