@@ -6,6 +6,7 @@ mod any_number;
 mod budgets;
 mod c11_claims;
 mod c11_clocks;
+mod c11_machines;
 mod c11_observational;
 mod c11_random;
 mod c11_reach_claims;

@@ -258,6 +258,56 @@ fn on_x86_only_a_delayed_store_is_found() {
         let is_right = if expected { words == ["verified"] } else { words.iter().all(is_stale) };
         assert!(is_right && !words.is_empty(), "{name}: {words:?}");
         assert_eq!(verified.answer["verification"]["model"], "tso");
+        let code = watched_for_x86(&program, name, &workshop);
+        assert_eq!(code, i32::from(!expected), "{name} under run");
+    }
+}
+
+/// The exit code of `run --model tso` with schedules that show every store that can be delayed in these programs.
+fn watched_for_x86(program: &Path, name: &str, workshop: &Workshop) -> i32 {
+    let mut run = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+    run.args(["run", "--model", "tso", "--schedule", "random", "--runs", "40", "--output"]);
+    run.arg(workshop.0.join("watched.txt")).arg("--").arg(program).arg(name);
+    finish_with(&mut run, LIMIT).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Without `--keep-going` a verification ends with the first finding. So all of them: x86 can do one of them exactly if
+/// store buffers alone have a finding.
+#[test]
+fn findings_say_which_machines_can_do_them() {
+    let workshop = Workshop::new("verify-machines");
+    let Some(program) = built("store_buffers.c", &workshop) else { return };
+    // Whether some finding is possible on x86, and some on ARMv8; `None` if there is none.
+    let known = [
+        ("sb", Some((true, true))),
+        ("fenced", None),
+        ("half", Some((true, true))),
+        // On ARMv8 such a fence is a full one.
+        ("weaker", Some((true, false))),
+        ("rmw", Some((false, true))),
+        ("failed", Some((false, true))),
+        ("mutex", Some((false, true))),
+        ("spin", Some((true, true))),
+        // The loads are relaxed.
+        ("seq-cst", Some((false, true))),
+        ("mp", Some((false, true))),
+        ("2+2w", Some((false, true))),
+        ("r", Some((true, true))),
+        ("n6", Some((true, true))),
+        ("parker", Some((true, true))),
+        ("iriw", Some((false, true))),
+    ];
+    for (name, expected) in known {
+        let verified = verify(&program, &["--keep-going"], &[name], &workshop.0).expect("an answer");
+        let findings = verified.answer["findings"].as_array().cloned().unwrap_or_default();
+        let any = |machine: &str| {
+            let possible = |found: &Value| {
+                found["machines"][machine].as_bool().unwrap_or_else(|| panic!("{name}: no machines in {found}"))
+            };
+            findings.iter().map(possible).fold(false, |any, one| any | one)
+        };
+        let found = (!findings.is_empty()).then(|| (any("x86"), any("armv8")));
+        assert_eq!(found, expected, "{name}");
     }
 }
 

@@ -51,6 +51,12 @@ impl Clock {
         true
     }
 
+    /// Becomes equal to another clock.
+    pub(crate) fn assign(&mut self, other: &Clock) {
+        self.epochs.clone_from(&other.epochs);
+        self.frozen = None;
+    }
+
     /// Learns a snapshot. Returns whether it contained anything new. `me` is the owner of this clock.
     #[inline]
     pub fn join(&mut self, me: Tid, snapshot: &ClockSnapshot) -> bool {

@@ -38,7 +38,8 @@ impl ThreadClocks {
     /// Whether no clock elsewhere can distinguish a sighting by this thread from a later one at its epoch `to`.
     #[inline(always)]
     fn cannot_tell(&self, seen: &PackedSighting, to: Epoch) -> bool {
-        seen.tid() == self.tid && (seen.epoch + 1 == to || self.window.are_gone(seen.epoch, to, self.epoch))
+        seen.tid() == self.tid
+            && (seen.epoch + 1 == to && self.readers_are_seen() || self.window.are_gone(seen.epoch, to, self.epoch))
     }
 }
 
@@ -120,6 +121,11 @@ impl History {
     #[inline]
     pub fn newest(&self) -> u64 {
         self.last.timestamp()
+    }
+
+    /// What the newest write wrote.
+    pub fn newest_value(&self) -> u64 {
+        self.values[self.newest() as usize % VALUES]
     }
 
     /// Where the newest write was made.
@@ -207,7 +213,7 @@ impl History {
 
     /// What the newest write wrote, if every write before it wrote less.
     pub fn increased_to(&self) -> Option<u64> {
-        self.increasing.then(|| self.values[self.newest() as usize % VALUES])
+        self.increasing.then(|| self.newest_value())
     }
 
     /// The writes that may be read across a gap although a newer one is forced, newest first.

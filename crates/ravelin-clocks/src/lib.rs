@@ -21,6 +21,8 @@
 //! [`race`] finds data races on non-atomic accesses. Happens-before for data races is that of C11 proper: hidden fences
 //! do not feed it. [`ThreadKnowledge`] keeps both, and one clock for both until a seq_cst fence makes them differ.
 //!
+//! [`BufferedLocation`] has the rules of x86-TSO, which need happens-before only for data races.
+//!
 //! [`weak`] is for runs in which accesses may read old values: messages in modification order instead of histories.
 //!
 //! This crate knows nothing of addresses, locks or operating systems, and contains no `unsafe` code.
@@ -35,15 +37,19 @@ mod messages;
 mod order;
 pub mod race;
 mod snapshot;
+mod stale;
 mod thread;
+mod tso;
 pub mod weak;
 
 pub use clock::{Clock, Epoch, Tid};
 pub use history::{Pruning, Sighting, SiteCode};
 pub use knowledge::{PublishedClocks, ThreadKnowledge};
 pub use live::Live;
-pub use location::{AccessViolation, CasKind, LocationAccess, LocationClocks, WriteSource};
+pub use location::{CasKind, LocationAccess, LocationClocks, WriteSource};
 pub use messages::MessageAccess;
 pub use order::AtomicOrder;
 pub use snapshot::ClockSnapshot;
+pub use stale::AccessViolation;
 pub use thread::{AccessLink, EndClocks, FenceLocation, Lesson, ReleaseClocks, ThreadClocks, WitnessMode};
+pub use tso::{BufferedAccess, BufferedLocation};

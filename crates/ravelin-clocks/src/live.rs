@@ -9,6 +9,7 @@ use crate::clock::{Clock, Epoch, NOBODY, Tid};
 use crate::location::LocationClocks;
 use crate::snapshot::ClockSnapshot;
 use crate::thread::{FenceLocation, ReleaseClocks, ThreadClocks};
+use crate::tso::BufferedLocation;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -78,6 +79,11 @@ impl Live {
 
     /// Adds a location's clocks.
     pub fn location(&mut self, location: &LocationClocks) {
+        location.visit(self);
+    }
+
+    /// Adds a location's clocks under x86-TSO.
+    pub fn buffered(&mut self, location: &BufferedLocation) {
         location.visit(self);
     }
 

@@ -8,18 +8,16 @@
 //! ([`ThreadClocks::hidden_fence`]), because the hidden location has its own lock.
 
 use crate::clock::{Epoch, Tid};
-use crate::history::{Gap, History, Pruning, Sighting, SiteCode};
+use crate::history::{History, Pruning, SiteCode};
 use crate::knowledge::PublishedClocks;
 use crate::live::{Live, Visitor};
 use crate::messages::MessageAccess;
 use crate::order::AtomicOrder;
 use crate::snapshot::ClockSnapshot;
+use crate::stale::AccessViolation;
 use crate::thread::{AccessLink, Lesson, ThreadClocks, WitnessMode};
 use crate::weak::WeakLocation;
 use std::num::NonZero;
-
-/// How many stale values a violation lists.
-pub const VALUES: usize = 4;
 
 /// The clocks of one location.
 ///
@@ -47,25 +45,6 @@ pub struct LocationClocks {
     /// write stays, to reuse its array.)
     touched: ClockSnapshot,
     history: History,
-}
-
-/// What may go wrong at an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AccessViolation {
-    /// Whether the read part of the access may be stale.
-    pub reads: bool,
-    /// The newest write that the access may miss.
-    pub missed: Sighting,
-    /// Whether it occurs only in another run with the same beginning.
-    pub predicted: bool,
-    /// Values that may be read instead, newest first; meaningful if `reads`.
-    pub values: [u64; VALUES],
-    /// How many values are listed.
-    pub listed: usize,
-    /// Whether these are all values.
-    pub complete: bool,
-    /// A value that is above all others the location has had, if that is known.
-    pub below: Option<u64>,
 }
 
 /// The write that a read reads from, if another thread made it and it is not known by happens-before.
@@ -156,7 +135,7 @@ impl LocationClocks {
     pub fn load(&mut self, thread: &mut ThreadClocks, access: LocationAccess) -> Option<AccessViolation> {
         let mut violation = None;
         if !self.knows_newest(thread) {
-            violation = self.stale_read(thread, access.mode);
+            violation = self.history.stale_read(thread.knows(), access.mode);
             self.see(thread);
         }
         self.read(thread, access);
@@ -172,7 +151,7 @@ impl LocationClocks {
         value: u64,
         passes: bool,
     ) -> Option<AccessViolation> {
-        let violation = self.stale_value(thread, access.mode, |stale| stale == value);
+        let violation = self.history.stale_value(thread.knows(), access.mode, |stale| stale == value);
         if passes {
             if !self.history.knows_newest(thread.tid, thread.cur.view()) {
                 self.see(thread);
@@ -186,7 +165,7 @@ impl LocationClocks {
     /// A store.
     #[inline]
     pub fn store(&mut self, thread: &mut ThreadClocks, access: LocationAccess, value: u64) -> Option<AccessViolation> {
-        let violation = self.stale_write(thread, access.mode);
+        let violation = self.history.stale_write(thread.knows(), access.mode);
         self.begin(thread);
         self.learn_from_touched(thread, access);
         self.store_message(thread, access.order);
@@ -198,7 +177,7 @@ impl LocationClocks {
     /// A read-modify-write that always writes.
     #[inline]
     pub fn update(&mut self, thread: &mut ThreadClocks, access: LocationAccess, value: u64) -> Option<AccessViolation> {
-        let violation = self.stale_update(thread, access.mode);
+        let violation = self.history.stale_update(thread.knows(), access.mode);
         self.modify(thread, access, value);
         violation
     }
@@ -217,11 +196,11 @@ impl LocationClocks {
             None
         } else {
             let failing = match kind {
-                CasKind::Strong => self.stale_value(thread, access.mode, |stale| stale != expected),
-                CasKind::Weak => self.stale_read(thread, access.mode),
+                CasKind::Strong => self.history.stale_value(thread.knows(), access.mode, |stale| stale != expected),
+                CasKind::Weak => self.history.stale_read(thread.knows(), access.mode),
                 CasKind::Blocking => None,
             };
-            failing.or_else(|| self.stale_exchange(thread, access.mode, expected))
+            failing.or_else(|| self.history.stale_exchange(thread.knows(), access.mode, expected))
         };
         match (written, kind) {
             (Some(value), _) => self.modify(thread, access, value),
@@ -272,102 +251,6 @@ impl LocationClocks {
         if self.last_read.is_some() {
             visitor.snapshot(&self.touched);
         }
-    }
-
-    /// Whether a write may be read although a newer one is forced.
-    fn stale_read(&self, thread: &ThreadClocks, mode: WitnessMode) -> Option<AccessViolation> {
-        let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
-        self.stale_values(&gap, mode, |_| true)
-    }
-
-    /// The same where only some values matter: one of them must be known to be present.
-    fn stale_value(
-        &self,
-        thread: &ThreadClocks,
-        mode: WitnessMode,
-        matters: impl Fn(u64) -> bool,
-    ) -> Option<AccessViolation> {
-        let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
-        self.stale_values(&gap, mode, matters).filter(|violation| violation.listed > 0)
-    }
-
-    fn stale_values(&self, gap: &Gap, mode: WitnessMode, matters: impl Fn(u64) -> bool) -> Option<AccessViolation> {
-        let missed = self.history.forced(gap);
-        let predicted = missed.timestamp != self.history.newest();
-        if predicted && mode == WitnessMode::Standard {
-            return None;
-        }
-        let mut stale = self.history.stale(gap);
-        let mut values = [0; VALUES];
-        let mut listed = 0;
-        let mut complete = true;
-        for write in stale.by_ref().filter(|write| matters(write.value)) {
-            if listed < VALUES {
-                values[listed] = write.value;
-                listed += 1;
-            } else {
-                complete = false;
-                break;
-            }
-        }
-        let complete = complete && stale.complete();
-        let below = self.history.increased_to();
-        Some(AccessViolation { reads: true, missed, predicted, values, listed, complete, below })
-    }
-
-    /// Whether a write may be put before one that is forced (4.1: not between an update and what it read).
-    #[inline]
-    fn stale_write(&self, thread: &ThreadClocks, mode: WitnessMode) -> Option<AccessViolation> {
-        let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
-        let predicted = !self.history.forced_plain(&gap)?;
-        if predicted && mode == WitnessMode::Standard {
-            return None;
-        }
-        let missed = self.history.forced(&gap);
-        Some(AccessViolation {
-            reads: false,
-            missed,
-            predicted,
-            values: [0; VALUES],
-            listed: 0,
-            complete: false,
-            below: None,
-        })
-    }
-
-    /// Whether an update may read a stale write and be put right after it, and which values it may read.
-    #[inline]
-    fn stale_update(&self, thread: &ThreadClocks, mode: WitnessMode) -> Option<AccessViolation> {
-        // Mostly nothing.
-        self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
-        self.stale_update_behind(thread, mode)
-    }
-
-    #[inline(never)]
-    fn stale_update_behind(&self, thread: &ThreadClocks, mode: WitnessMode) -> Option<AccessViolation> {
-        let violation = self.stale_write(thread, mode)?;
-        let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
-        let mut stale = self.history.stale(&gap);
-        let mut values = [0; VALUES];
-        let mut listed = 0;
-        for write in stale.by_ref().filter(|write| write.open).take(VALUES) {
-            values[listed] = write.value;
-            listed += 1;
-        }
-        let complete = stale.by_ref().all(|write| !write.open) && stale.complete();
-        Some(AccessViolation { reads: true, values, listed, complete, ..violation })
-    }
-
-    /// Whether a compare-exchange may succeed on a stale write.
-    fn stale_exchange(&self, thread: &ThreadClocks, mode: WitnessMode, expected: u64) -> Option<AccessViolation> {
-        let violation = self.stale_write(thread, mode)?;
-        let gap = self.history.gap(thread.tid, thread.cur.view(), &thread.sc)?;
-        self.history.stale(&gap).any(|write| write.open && write.value == expected).then_some(AccessViolation {
-            reads: true,
-            values: [expected, 0, 0, 0],
-            listed: 1,
-            ..violation
-        })
     }
 
     /// The thread now knows the newest write.

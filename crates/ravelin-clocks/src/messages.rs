@@ -3,7 +3,8 @@
 //! Such an access is not checked, and its position after another one proves nothing by itself: the program cannot
 //! observe that a lock was found taken a moment too early. Only C11's synchronisation counts. A thread that acquires
 //! what another released knows it, both by happens-before and in the sc sense, as with a lock of the C library. There
-//! is no history; a message is a [`ReleaseClocks`].
+//! is no history; a message is a [`ReleaseClocks`]. Under x86-TSO each access counts as a fence, which hides violations
+//! and causes none.
 
 use crate::knowledge::PublishedClocks;
 use crate::order::AtomicOrder;
@@ -35,12 +36,19 @@ impl ThreadClocks {
                 self.learn_message(message.published(), order);
                 self.changed = self.epoch;
             }
+            if !order.acquires() {
+                self.acquire_stores(message.drained());
+            }
         }
         if touch == MessageAccess::Load {
             self.advance();
             return;
         }
-        let own = if order.releases() { Some(self.release()) } else { self.released_by_fence() };
+        let mut own = if order.releases() { Some(self.release()) } else { self.released_by_fence() };
+        if self.buffer.is_some() && !order.releases() {
+            // On x86 every store publishes.
+            self.release_stores(true, own.get_or_insert_default().drained_mut());
+        }
         match (own, message) {
             (Some(own), Some(there)) if touch == MessageAccess::Update => there.join(&own),
             (None, _) if touch == MessageAccess::Update => {}

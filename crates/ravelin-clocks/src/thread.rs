@@ -10,6 +10,8 @@ use crate::knowledge::{PublishedClocks, ThreadKnowledge};
 use crate::live::Visitor;
 use crate::order::AtomicOrder;
 use crate::snapshot::ClockSnapshot;
+use crate::stale::Knowing;
+use crate::tso::{DrainedClocks, StoreBuffer};
 
 /// How many lessons a thread remembers.
 const LESSONS: usize = 8;
@@ -45,6 +47,8 @@ pub struct ThreadClocks {
     folds: bool,
     /// How many sightings it has added to histories, beyond the newest one of each.
     pub(crate) sightings: u32,
+    /// What it carries under x86-TSO, if that is asked for.
+    pub(crate) buffer: Option<Box<StoreBuffer>>,
     lessons: [Option<Lesson>; LESSONS],
     next_lesson: usize,
 }
@@ -93,6 +97,8 @@ pub enum AccessLink {
 pub struct ReleaseClocks {
     published: PublishedClocks,
     sc: ClockSnapshot,
+    /// Under x86-TSO.
+    drained: Option<Box<DrainedClocks>>,
 }
 
 /// What an ended thread knew.
@@ -111,15 +117,29 @@ impl ReleaseClocks {
     pub fn join(&mut self, other: &ReleaseClocks) {
         self.published.join(&other.published);
         self.sc.join(&other.sc);
+        match (&mut self.drained, &other.drained) {
+            (Some(mine), Some(theirs)) => mine.join(theirs),
+            (Some(_), None) => {}
+            (none, theirs) => none.clone_from(theirs),
+        }
     }
 
     /// What is known by happens-before only.
     pub(crate) fn of(published: PublishedClocks) -> ReleaseClocks {
-        ReleaseClocks { published, sc: ClockSnapshot::default() }
+        ReleaseClocks { published, ..ReleaseClocks::default() }
     }
 
     pub(crate) fn published(&self) -> &PublishedClocks {
         &self.published
+    }
+
+    pub(crate) fn drained(&self) -> Option<&DrainedClocks> {
+        self.drained.as_deref()
+    }
+
+    /// The same, to be replaced.
+    pub(crate) fn drained_mut(&mut self) -> &mut Option<Box<DrainedClocks>> {
+        &mut self.drained
     }
 
     /// The thread that released it and when; `None` if several did.
@@ -129,12 +149,18 @@ impl ReleaseClocks {
 
     /// Whether `thread` knows all of this, by happens-before and in the sc sense.
     pub fn known_to(&self, thread: &ThreadClocks) -> bool {
-        thread.cur.covers(thread.tid, &self.published) && thread.sc.covers(thread.tid, &self.sc)
+        let drained = |buffer: &StoreBuffer| self.drained().is_none_or(|drained| buffer.covers(thread.tid, drained));
+        thread.cur.covers(thread.tid, &self.published)
+            && thread.sc.covers(thread.tid, &self.sc)
+            && thread.buffer.as_deref().is_none_or(drained)
     }
 
     pub(crate) fn visit(&self, visitor: &mut impl Visitor) {
         self.published.visit(visitor);
         visitor.snapshot(&self.sc);
+        if let Some(drained) = &self.drained {
+            drained.visit(visitor);
+        }
     }
 }
 
@@ -170,6 +196,7 @@ impl ThreadClocks {
             rel_copied: false,
             folds: true,
             sightings: 0,
+            buffer: None,
             lessons: [None; LESSONS],
             next_lesson: 0,
         }
@@ -191,6 +218,12 @@ impl ThreadClocks {
     /// tests compare both.
     pub fn keep_all_sightings(&mut self) {
         self.folds = false;
+    }
+
+    /// Whether a thread that reads a write leaves a sighting of its own. Under x86-TSO it does not.
+    #[inline(always)]
+    pub(crate) fn readers_are_seen(&self) -> bool {
+        self.buffer.is_none()
     }
 
     /// No clock holds this epoch of the thread any more, if it is one after `since`, when only this thread had the clock
@@ -224,11 +257,18 @@ impl ThreadClocks {
 
     /// Everything this thread knows, for a lock, a child or a thread that joins it.
     pub fn release(&mut self) -> ReleaseClocks {
+        self.release_and(true)
+    }
+
+    /// The same; `drains` if the store buffer is emptied.
+    pub(crate) fn release_and(&mut self, drains: bool) -> ReleaseClocks {
         self.hands_out();
-        let released = ReleaseClocks {
+        let mut released = ReleaseClocks {
             published: self.cur.freeze(self.tid, self.epoch),
             sc: self.sc.freeze(self.tid, self.epoch),
+            drained: None,
         };
+        self.release_stores(drains, &mut released.drained);
         self.advance();
         released
     }
@@ -262,6 +302,7 @@ impl ThreadClocks {
     pub fn release_into(&mut self, released: &mut ReleaseClocks) {
         self.cur.freeze_into(self.tid, self.epoch, self.cur_changed, &mut released.published);
         self.publish_sc(&mut released.sc);
+        self.release_stores(true, &mut released.drained);
         self.hands_out();
         self.changed = self.epoch;
         self.advance();
@@ -270,6 +311,7 @@ impl ThreadClocks {
     /// Learns everything that was released: by a lock, by the parent at its start, by a joined thread.
     pub fn acquire(&mut self, released: &ReleaseClocks) {
         self.learn_sc(&released.sc);
+        self.acquire_stores_sc(released.drained());
         self.acquire_views(released);
     }
 
@@ -281,6 +323,7 @@ impl ThreadClocks {
         if let Some(acq) = &mut self.acq {
             acq.join(self.tid, &released.published);
         }
+        self.acquire_stores(released.drained());
         self.changed = self.epoch;
         self.advance();
     }
@@ -395,6 +438,9 @@ impl ThreadClocks {
             acq.raise(old, end);
         }
         self.sc.raise(old, end);
+        if let Some(buffer) = &mut self.buffer {
+            buffer.rename((old, end), epoch);
+        }
         self.tid = tid;
         self.epoch = epoch;
         self.since = epoch;
@@ -408,6 +454,12 @@ impl ThreadClocks {
     #[inline]
     pub fn happens_after(&self, tid: Tid, epoch: Epoch) -> bool {
         tid == self.tid || self.cur.hb.get(tid) >= epoch
+    }
+
+    /// What it knows before its next access.
+    #[inline(always)]
+    pub(crate) fn knows(&self) -> Knowing<'_> {
+        Knowing { me: self.tid, view: self.cur.view(), sc: &self.sc }
     }
 
     /// Remembers how something became known.
@@ -434,6 +486,9 @@ impl ThreadClocks {
         visitor.clock(self.tid, &self.sc);
         if let Some(rel) = &self.rel {
             rel.visit(visitor);
+        }
+        if let Some(buffer) = &self.buffer {
+            buffer.visit(self.tid, visitor);
         }
     }
 }

@@ -93,6 +93,8 @@ pub mod notes {
     pub const BACKGROUND: u64 = 64;
     /// A child of the program could not be watched.
     pub const CHILD_UNWATCHED: u64 = 128;
+    /// Robustness was judged for x86-TSO.
+    pub const STORE_BUFFERS: u64 = 256;
 
     /// Any of these: a part of the program was not watched, so that the absence of findings implies nothing.
     pub const UNWATCHED: u64 = OUT_OF_THREADS | OUT_OF_MEMORY | NO_ADDRESS_SPACE;

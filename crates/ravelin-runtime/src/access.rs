@@ -13,6 +13,7 @@ use crate::schedule::steer;
 use crate::stale;
 use crate::this_thread::{self, InsideGuard, WatchedThread};
 use crate::trace;
+use crate::tso;
 use ravelin_clocks::{AccessViolation, AtomicOrder, CasKind, LocationAccess, LocationClocks, MessageAccess};
 use ravelin_findings::AccessKind;
 use ravelin_findings::events::Act;
@@ -47,7 +48,7 @@ pub struct OpenAccess {
 }
 
 impl Effect {
-    fn does(&self) -> MessageAccess {
+    pub fn does(&self) -> MessageAccess {
         match self {
             Effect::Load { .. } | Effect::CompareExchange { written: None, .. } => MessageAccess::Load,
             Effect::Store { .. } => MessageAccess::Store,
@@ -72,16 +73,7 @@ impl Effect {
             Effect::Store { value } => location.store(&mut thread.clocks, access, value),
             Effect::Update { new, .. } => location.update(&mut thread.clocks, access, new),
             Effect::CompareExchange { kind, expected, written, .. } => {
-                let said = thread.mark.take_cas();
-                let kind = if thread.mark.blocks_on(address) {
-                    CasKind::Blocking
-                } else {
-                    match said {
-                        Some(true) => CasKind::Strong,
-                        Some(false) => CasKind::Weak,
-                        None => kind,
-                    }
-                };
+                let kind = thread.mark.kind_of_cas(address, kind);
                 location.compare_exchange(&mut thread.clocks, access, kind, expected, written)
             }
         }
@@ -156,7 +148,7 @@ impl OpenAccess {
         let site = report::site(pc, kind, order, size);
         let access = LocationAccess { place: address as u64, order, site, mode: options::mode() };
         let epoch = thread.clocks.epoch;
-        let robustness = options::robustness();
+        let robustness = options::rc20();
         let does = effect.does();
         let source = if does == MessageAccess::Store {
             None
@@ -165,6 +157,8 @@ impl OpenAccess {
         };
         let violation = if robustness {
             effect.apply(location, thread, access)
+        } else if options::tso() {
+            tso::apply(effect, locked.record(), thread, access)
         } else {
             location.synchronise(&mut thread.clocks, order, site, does);
             None

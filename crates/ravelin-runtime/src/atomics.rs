@@ -90,8 +90,7 @@ extern "C" fn load<T: Word>(at: *mut T, code: i32, pc: usize) -> T {
         // SAFETY: the calling thread's own state. A signal handler that runs now makes its own events and returns.
         let thread = unsafe { &mut *thread };
         let order = order(code);
-        let fences =
-            if order == AtomicOrder::SeqCst && options::robustness() { FENCES.load(Ordering::Relaxed) } else { 0 };
+        let fences = if order == AtomicOrder::SeqCst && options::rc20() { FENCES.load(Ordering::Relaxed) } else { 0 };
         // SAFETY: the program's own access.
         let load = || unsafe { T::load(at) };
         let again = thread.loads.again(&thread.clocks, at as usize, order.acquires(), fences, load);
@@ -287,7 +286,10 @@ pub fn fence(order: AtomicOrder) {
     };
     let thread = inside.thread();
     thread.sources.fence(thread.clocks.epoch, order);
-    if !options::robustness() {
+    if !options::rc20() {
+        if order == AtomicOrder::SeqCst {
+            thread.clocks.drain();
+        }
         if !weak::fence(thread, order) {
             thread.clocks.synchronising_fence(order);
         }

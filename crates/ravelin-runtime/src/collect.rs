@@ -92,6 +92,9 @@ fn round() {
         if let Some(location) = record.location_if_any() {
             live.location(location);
         }
+        if let Some(location) = record.buffered_if_any() {
+            live.buffered(location);
+        }
     });
     live.seal();
     let (mut locations, mut sightings) = (0, 0);
@@ -100,6 +103,10 @@ fn round() {
         if let Some(location) = record.location_if_any() {
             location.prune(live, &mut pruning);
             locations += 1;
+            sightings += location.history().len() as u64;
+        }
+        if let Some(location) = record.buffered_if_any() {
+            location.prune(live, &mut pruning);
             sightings += location.history().len() as u64;
         }
     });

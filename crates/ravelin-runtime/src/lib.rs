@@ -10,6 +10,7 @@
 //! and objects that are used wrongly ([`misuse`]).
 //! It ends a run that no longer makes progress ([`watchdog`]). It can fork many runs from one start of the program
 //! ([`server`]). In a weak run, atomic accesses read old values ([`weak`]).
+//! It can look for what x86 alone can do ([`tso`]).
 //!
 //! Invariants: it never enters the program's `malloc` ([`allocator`]); it takes no global lock at an access, except at
 //! a seq_cst one; it never unwinds; the only functions it needs are the C library's.
@@ -58,6 +59,7 @@ mod sync;
 mod this_thread;
 mod threads;
 mod trace;
+mod tso;
 mod watchdog;
 mod weak;
 mod word;

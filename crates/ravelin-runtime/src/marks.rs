@@ -1,6 +1,7 @@
 //! What the program says about its accesses, through the macros of `ravelin.h`.
 
 use crate::{schedule, this_thread};
+use ravelin_clocks::CasKind;
 
 /// The statements that still hold.
 #[derive(Default)]
@@ -37,6 +38,17 @@ impl ThreadMarks {
     #[inline(always)]
     pub fn take_cas(&mut self) -> Option<bool> {
         self.next_cas.take()
+    }
+
+    /// The same, as the kind of a compare-exchange of `address` that the compiler calls `kind`.
+    #[inline(always)]
+    pub fn kind_of_cas(&mut self, address: usize, kind: CasKind) -> CasKind {
+        match self.take_cas() {
+            _ if self.blocks_on(address) => CasKind::Blocking,
+            Some(true) => CasKind::Strong,
+            Some(false) => CasKind::Weak,
+            None => kind,
+        }
     }
 }
 

@@ -15,6 +15,7 @@ const NO_RACES: u32 = 4;
 const NO_ROBUSTNESS: u32 = 8;
 const NO_LIBRARY_CALLS: u32 = 16;
 const NO_FREED_MEMORY: u32 = 32;
+const TSO: u32 = 64;
 
 static OPTIONS: AtomicU32 = AtomicU32::new(0);
 /// The problems that do not count, a bit for each.
@@ -78,6 +79,7 @@ fn flags(words: &str) -> u32 {
                 "no-robustness" => NO_ROBUSTNESS,
                 "no-library-calls" => NO_LIBRARY_CALLS,
                 "no-freed-memory" => NO_FREED_MEMORY,
+                "tso" => TSO,
                 _ => 0,
             }
     })
@@ -139,6 +141,18 @@ pub fn robustness() -> bool {
     !has(NO_ROBUSTNESS)
 }
 
+/// Whether the rules of C11 (RC20) decide what a robustness violation is.
+#[inline(always)]
+pub fn rc20() -> bool {
+    !has(NO_ROBUSTNESS | TSO)
+}
+
+/// Whether the rules of x86-TSO do.
+#[inline(always)]
+pub fn tso() -> bool {
+    OPTIONS.load(Ordering::Relaxed) & (NO_ROBUSTNESS | TSO) == TSO
+}
+
 /// Whether a kind of finding counts.
 pub fn looks_for(problem: Problem) -> bool {
     IGNORED.load(Ordering::Relaxed) >> problem as u64 & 1 == 0
@@ -156,6 +170,7 @@ mod tests {
             (" halt-on-first  no-races\tsites ", HALT | NO_RACES),
             ("no-robustness no-robustness", NO_ROBUSTNESS),
             ("no-library-calls no-freed-memory", NO_LIBRARY_CALLS | NO_FREED_MEMORY),
+            ("tso", TSO),
             ("no-race NO-RACES no-races=1 later", 0),
         ] {
             assert_eq!(flags(words), expected, "{words:?}");
@@ -185,7 +200,7 @@ mod tests {
 
     #[test]
     fn without_options_everything_counts_and_nothing_ends_the_program() {
-        assert!(races() && robustness());
+        assert!(races() && robustness() && rc20() && !tso());
         assert_eq!(mode(), WitnessMode::Predict);
         assert!(!halt_at(0) && !halt_at(7));
     }

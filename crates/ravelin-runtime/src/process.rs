@@ -17,6 +17,7 @@ use crate::shadow;
 use crate::spin::Spin;
 use crate::this_thread;
 use crate::threads;
+use crate::tso;
 use ravelin_findings::serving::ForkObstacle;
 use ravelin_findings::{header, notes};
 use std::ffi::CStr;
@@ -67,6 +68,7 @@ fn prepare() {
         if let Some(mut inside) = this_thread::enter_unwatched() {
             let thread = inside.thread();
             thread.trace.resize(thread.calls());
+            tso::begin(&mut thread.clocks);
         }
     }
     reserve();

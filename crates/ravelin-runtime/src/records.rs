@@ -14,7 +14,7 @@ use crate::spin::{Spin, pause};
 use crate::start_order;
 use ravelin_clocks::race::list::AccessList;
 use ravelin_clocks::weak::WeakLocation;
-use ravelin_clocks::{LocationClocks, ReleaseClocks};
+use ravelin_clocks::{BufferedLocation, LocationClocks, ReleaseClocks};
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -49,6 +49,8 @@ struct MoreOfWord {
     accesses: Vec<u64>,
     /// The values of an atomic location in a weak run.
     values: Option<KnownValues>,
+    /// The clocks of an atomic location under x86-TSO.
+    buffered: Option<BufferedLocation>,
 }
 
 /// What is known of the values of an atomic location in a weak run.
@@ -130,6 +132,16 @@ impl WordRecord {
         self.more.get_or_insert_default().values.get_or_insert_with(new)
     }
 
+    /// The clocks of the location under x86-TSO; `initial` is its value if it is new.
+    pub fn buffered(&mut self, initial: impl FnOnce() -> u64) -> &mut BufferedLocation {
+        self.more.get_or_insert_default().buffered.get_or_insert_with(|| BufferedLocation::new(initial()))
+    }
+
+    /// The same, if it has any.
+    pub fn buffered_if_any(&mut self) -> Option<&mut BufferedLocation> {
+        self.more.as_mut()?.buffered.as_mut()
+    }
+
     /// From now on memory has the only value.
     pub fn leave_values_to_memory(&mut self) {
         let values = &mut self.more.get_or_insert_default().values;
@@ -152,6 +164,7 @@ impl WordRecord {
         self.released = None;
         if let Some(more) = &mut self.more {
             more.values = None;
+            more.buffered = None;
         }
     }
 

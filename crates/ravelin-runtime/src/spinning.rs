@@ -44,7 +44,9 @@ impl LastLoad {
         let mut rounds = 0;
         if self.pc == pc && self.address == address && !self.disturbed {
             rounds = self.rounds.saturating_add(1);
-            if maybe_new(pc, self.value) {
+            let round = key(pc, self.value);
+            if !ROUNDS.has(round) {
+                ROUNDS.add(round);
                 went_round(pc, self.value);
             }
         } else {
@@ -74,7 +76,7 @@ impl LastLoad {
     #[inline(always)]
     fn leave_loop(&mut self) {
         if self.pc != 0 {
-            if is_loop(self.pc) {
+            if is_loop(self.pc) && !LEAVINGS.has(key(self.pc, bit(self.value))) {
                 left_with(self.pc, self.value);
             }
             self.pc = 0;
@@ -117,20 +119,40 @@ fn is_loop(pc: usize) -> bool {
     word.load(Ordering::Relaxed) & bit != 0
 }
 
-/// Whether this round may be unknown; the last ones are remembered in a small table.
-#[inline(always)]
-fn maybe_new(pc: usize, value: u64) -> bool {
-    static KNOWN: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
-    const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
-    // Different values of one place have different keys, because the factor is odd. The one pair whose key is 0, like
-    // an empty slot, counts as known: that can only report too much.
-    let key = (pc as u64).wrapping_mul(MIX).wrapping_add(value).wrapping_mul(MIX);
-    let slot = &KNOWN[(key >> 58) as usize];
-    if slot.load(Ordering::Relaxed) == key {
-        return false;
+/// The last keys of some kind, so that what they stand for is looked up once.
+struct RecentKeys([AtomicU64; 64]);
+
+/// Rounds that are in `LOOPS`, or counted so. The one pair whose key is 0 counts as known: that can only report too much.
+static ROUNDS: RecentKeys = RecentKeys::new();
+/// Places in `LOOPS`, with bits that are in `left`.
+static LEAVINGS: RecentKeys = RecentKeys::new();
+
+impl RecentKeys {
+    const fn new() -> RecentKeys {
+        RecentKeys([const { AtomicU64::new(0) }; 64])
     }
-    slot.store(key, Ordering::Relaxed);
-    true
+
+    #[inline(always)]
+    fn slot(&self, key: u64) -> &AtomicU64 {
+        &self.0[(key >> 58) as usize]
+    }
+
+    #[inline(always)]
+    fn has(&self, key: u64) -> bool {
+        self.slot(key).load(Ordering::Relaxed) == key
+    }
+
+    #[inline(always)]
+    fn add(&self, key: u64) {
+        self.slot(key).store(key, Ordering::Relaxed);
+    }
+}
+
+/// A place and a value, which differs from that of the same place with another value, because the factor is odd.
+#[inline(always)]
+fn key(pc: usize, value: u64) -> u64 {
+    const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+    (pc as u64).wrapping_mul(MIX).wrapping_add(value).wrapping_mul(MIX)
 }
 
 #[cold]
@@ -156,6 +178,7 @@ fn left_with(pc: usize, value: u64) {
     let mut loops = LOOPS.lock();
     if let Some(one) = loops.iter_mut().find(|one| one.pc == pc) {
         one.left |= bit(value);
+        LEAVINGS.add(key(pc, bit(value)));
     }
 }
 

@@ -6,6 +6,7 @@
 
 use crate::atomics;
 use crate::held::{self, LockMode};
+use crate::options;
 use crate::records;
 use crate::this_thread::{self, WatchedThread};
 use ravelin_clocks::{ReleaseClocks, ThreadClocks};
@@ -63,6 +64,24 @@ pub fn release_lock(lock: usize, readers: Option<usize>) -> bool {
         None => release_inside(thread, lock),
         Some(readers) => release_join_inside(thread, readers),
     }
+    true
+}
+
+/// The same for a lock that is unlocked by a plain store, which leaves the store buffer of x86 as it is.
+pub fn release_lock_by_store(lock: usize) -> bool {
+    if !options::tso() {
+        return release_lock(lock, None);
+    }
+    let Some(mut inside) = this_thread::enter() else {
+        return held::leaves_unwatched(lock);
+    };
+    let thread = inside.thread();
+    if !thread.leaves(lock) {
+        return false;
+    }
+    thread.spin.left();
+    records::with(lock, |record| *record.released() = Some(Box::new(thread.clocks.release_by_store())));
+    thread.new_epoch();
     true
 }
 

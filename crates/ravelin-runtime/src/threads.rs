@@ -13,6 +13,7 @@ use crate::spin::Spin;
 use crate::start_order::{StartClock, StartTime};
 use crate::this_thread::{self, WatchedThread};
 use crate::trace::ThreadTrace;
+use crate::tso;
 use ravelin_clocks::race::slot;
 use ravelin_clocks::{Epoch, ReleaseClocks, ThreadClocks, Tid};
 use ravelin_findings::{Record, header, notes};
@@ -95,7 +96,7 @@ pub fn begin_first() {
     if !table.slots.is_empty() {
         return;
     }
-    let Some(mut watched) = WatchedThread::new(ThreadClocks::new(0, 1), 0, None) else {
+    let Some(mut watched) = WatchedThread::new(tso::new_clocks(0, 1), 0, None) else {
         return;
     };
     let here = (&raw const watched) as usize;
@@ -231,7 +232,7 @@ pub fn not_started(seed: Seed) {
 
 /// The new thread begins, as its first act.
 pub fn begin(seed: Box<Seed>) {
-    let mut clocks = ThreadClocks::new(seed.tid, seed.epoch);
+    let mut clocks = tso::new_clocks(seed.tid, seed.epoch);
     clocks.acquire(&seed.released);
     let state = {
         let table = TABLE.lock();

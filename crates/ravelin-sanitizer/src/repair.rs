@@ -61,10 +61,10 @@ pub fn fixes_of(finding: &Finding) -> Vec<Fix> {
                 Some(Fix { place: strengthen.place.clone(), repair })
             })
             .collect(),
-        Suggestion::Fences(segments) if !segments.is_empty() => {
+        Suggestion::Fences(segments) | Suggestion::Drain(segments) if !segments.is_empty() => {
             segments.iter().map(|segment| Fix { place: segment.to.clone(), repair: OrderChange::Fence }).collect()
         }
-        Suggestion::Fences(_) | Suggestion::Unknown => last_resort(finding),
+        Suggestion::Fences(_) | Suggestion::Drain(_) | Suggestion::Unknown => last_resort(finding),
         Suggestion::Synchronise
         | Suggestion::MakeAtomic { .. }
         | Suggestion::FreeLater

@@ -22,7 +22,9 @@ pub use trial::FixTrial;
 pub use verification::{Failure, Verification};
 pub use weak::{StaleAccess, WeakFailure, WeakRuns};
 
+use crate::machines::Machines;
 use crate::verdict::Verdict;
+use ravelin_program::Model;
 use serde::{Deserialize, Serialize};
 
 /// What was found in one or more runs of a program.
@@ -38,6 +40,9 @@ pub struct SanitizerReport {
     pub exit_code: Option<u8>,
     /// The signal that ended it.
     pub signal: Option<i32>,
+    /// Against which model robustness was judged, if that is `tso`; omitted for rc20.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Model>,
     /// What `replay` needs; null if only files were read.
     pub command: Option<CommandLine>,
     /// A command that repeats the first run with a finding, if its schedule is known.
@@ -257,6 +262,9 @@ pub struct Finding {
     pub path: Vec<PathStep>,
     /// What to change.
     pub suggestion: Suggestion,
+    /// On which machines a robustness violation can happen, if its whole run is known, as under `verify`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machines: Option<Machines>,
     /// What the program would do with a stale value, if that was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consequence: Option<Consequence>,

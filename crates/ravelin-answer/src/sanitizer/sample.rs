@@ -20,6 +20,7 @@ pub fn report() -> SanitizerReport {
         notes: vec!["the program forked; the child was not watched".to_owned()],
     };
     SanitizerReport {
+        model: None,
         program: "./mp".to_owned(),
         verdict: Verdict::Violated,
         exit_code: None,
@@ -99,6 +100,7 @@ fn stale_read() -> Finding {
         },
         runs: 0,
         first_run: None,
+        machines: None,
         consequence: None,
     }
 }
@@ -147,6 +149,7 @@ fn race() -> Finding {
         },
         runs: 0,
         first_run: None,
+        machines: None,
         consequence: None,
     }
 }

@@ -188,6 +188,9 @@ fn finding(text: &mut String, number: usize, found: &Finding, report: &Sanitizer
         text.push_str("   so far it only let a waiting loop go round once more\n");
     }
     threads(text, found);
+    if let Some(machines) = found.machines {
+        let _ = writeln!(text, "   {}", machines.sentence());
+    }
     if let Some(consequence) = &found.consequence {
         let paint = if consequence.outcome.is_failure() { "1;31" } else { "1" };
         let _ = writeln!(text, "   {}: {}", style.paint(paint, "consequence"), consequence.sentence);

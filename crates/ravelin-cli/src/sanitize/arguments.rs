@@ -72,6 +72,16 @@ pub struct Run {
 /// How a program is watched, under `run` and `cargo`.
 #[derive(Debug, Args)]
 pub struct WatchOptions {
+    /// Robust against which model: rc20 for C11 on any machine, tso for x86 only
+    #[arg(
+        long,
+        value_enum,
+        value_name = "MODEL",
+        default_value_t,
+        ignore_case = true,
+        conflicts_with = "no_robustness"
+    )]
+    pub model: WatchedModel,
     /// Report only what the run itself shows, not what another schedule of the same steps would show
     #[arg(long)]
     pub no_predict: bool,
@@ -100,6 +110,7 @@ impl WatchOptions {
             (self.halt_on_first, "halt-on-first"),
             (!races, "no-races"),
             (!robustness, "no-robustness"),
+            (self.model == WatchedModel::Tso, "tso"),
         ];
         let words = words.into_iter().filter(|(chosen, _)| *chosen).map(|(_, word)| word.to_owned());
         let history = self.history.map(|accesses| format!("history={accesses}"));

@@ -2,7 +2,7 @@
 
 use super::arguments::{Cargo, ScheduleKind};
 use super::consequences::{self, deciding, folded};
-use super::run::{check_schedule, exit_code, make_runs, plan_of};
+use super::run::{check_model, check_schedule, exit_code, make_runs, plan_of};
 use super::verify::list_tests;
 use ravelin::Verdict;
 use ravelin::answer::SanitizerReport;
@@ -26,6 +26,7 @@ pub fn cargo(arguments: &Cargo) -> anyhow::Result<ExitCode> {
     }
     let wanted = arguments.report.wanted()?;
     check_schedule(&arguments.schedules)?;
+    check_model(&arguments.watching, &arguments.schedules)?;
     let races = match (arguments.races, arguments.no_races) {
         (true, _) => rust::Races::Required,
         (false, true) => rust::Races::No,
@@ -93,7 +94,7 @@ fn scheduled_tests(arguments: &Cargo, races: rust::Races, wanted: &Wanted) -> an
         let plan = plan_of(&arguments.schedules, watch);
         let plan = RunPlan { silent: true, ..plan };
         if arguments.consequences.consequences {
-            let drawn = consequences::draw(&arguments.schedules, plan, wanted)?;
+            let drawn = consequences::draw(&arguments.schedules, arguments.watching.model, plan, wanted)?;
             let how = &arguments.consequences;
             let ended = drawn.exit_code(how, arguments.watching.exit_code);
             let is_found = deciding(&drawn.answer, how) == Verdict::Violated;

@@ -1,7 +1,9 @@
 //! `--consequences`: what stale values lead to, which findings matter, and `--consequences` of `ravelin run` and `cargo
 //! ravelin test`.
 
-use super::arguments::{ConsequenceOptions, FailOn, ReportFormat, ReportOptions, Run, ScheduleKind, Schedules};
+use super::arguments::{
+    ConsequenceOptions, FailOn, ReportFormat, ReportOptions, Run, ScheduleKind, Schedules, WatchedModel,
+};
 use super::bar;
 use crate::exit::Exit;
 use ravelin::Verdict;
@@ -38,7 +40,7 @@ impl DrawnAnswer {
 
 /// Makes the runs of `ravelin run` with schedules that are drawn, and tries what stale values lead to.
 pub fn run(arguments: &Run, plan: RunPlan, wanted: &Wanted) -> anyhow::Result<ExitCode> {
-    let drawn = draw(&arguments.schedules, plan, wanted)?;
+    let drawn = draw(&arguments.schedules, arguments.watching.model, plan, wanted)?;
     let how = &arguments.consequences;
     let code = drawn.exit_code(how, arguments.watching.exit_code);
     arguments.report.print("run", vec![folded(drawn.answer, &arguments.report, how)], &drawn.sources, stderr())?;
@@ -46,7 +48,7 @@ pub fn run(arguments: &Run, plan: RunPlan, wanted: &Wanted) -> anyhow::Result<Ex
 }
 
 /// Makes the runs of a program.
-pub fn draw(schedules: &Schedules, plan: RunPlan, wanted: &Wanted) -> anyhow::Result<DrawnAnswer> {
+pub fn draw(schedules: &Schedules, model: WatchedModel, plan: RunPlan, wanted: &Wanted) -> anyhow::Result<DrawnAnswer> {
     if matches!(schedules.schedule, ScheduleKind::Pct | ScheduleKind::Weak) {
         anyhow::bail!("--consequences draws schedules by a random walk; leave out --schedule");
     }
@@ -55,6 +57,7 @@ pub fn draw(schedules: &Schedules, plan: RunPlan, wanted: &Wanted) -> anyhow::Re
         jobs: schedules.jobs.map_or_else(ravelin::usual_workers, |jobs| jobs as usize),
         unroll: UNROLL,
         robustness: true,
+        model: model.into(),
         keep_going: true,
         fresh_processes: plan.fresh_processes,
         silent: plan.silent,

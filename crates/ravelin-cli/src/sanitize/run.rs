@@ -1,6 +1,6 @@
 //! `ravelin run`: one run, or many with schedules of their own.
 
-use super::arguments::{Run, ScheduleKind, Schedules};
+use super::arguments::{Run, ScheduleKind, Schedules, WatchOptions, WatchedModel};
 use super::bar::progress;
 use super::{consequences, fix};
 use crate::exit::Exit;
@@ -27,6 +27,7 @@ pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
             anyhow::bail!("{option} is about robustness, which weak runs do not watch; leave out --schedule weak");
         }
     }
+    check_model(&arguments.watching, &arguments.schedules)?;
     let plan = plan(arguments)?;
     if arguments.fix_all || !arguments.try_fix.is_empty() {
         return fix::try_out(arguments, plan, &wanted);
@@ -73,6 +74,15 @@ pub fn check_schedule(schedules: &Schedules) -> anyhow::Result<()> {
     anyhow::ensure!(
         schedules.values.is_none() || schedules.schedule == ScheduleKind::Weak,
         "--values is for --schedule weak: in other runs every access reads the newest value"
+    );
+    Ok(())
+}
+
+/// Refuses weak runs for x86: they read what C11 allows.
+pub fn check_model(watching: &WatchOptions, schedules: &Schedules) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        watching.model == WatchedModel::Rc20 || schedules.schedule != ScheduleKind::Weak,
+        "weak runs read old values as C11 allows, not as x86 does; leave out --model tso or --schedule weak"
     );
     Ok(())
 }

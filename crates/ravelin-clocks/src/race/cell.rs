@@ -201,9 +201,7 @@ fn is_quiet(cell: &ShadowCell, thread: &ThreadClocks, first: u64, mine: u64) -> 
 fn access_alone(cell: &ShadowCell, mine: u64) -> bool {
     let (first, slots) = unlocked_slots(cell);
     let is_own = |slot: u64| slot == 0 || tid(slot) == tid(mine);
-    if first != 0
-        || !(is_own(slots[0]) && is_own(slots[1]) && is_own(slots[2]))
-        || slots[0] | slots[1] | slots[2] == 0
+    if first != 0 || !(is_own(slots[0]) && is_own(slots[1]) && is_own(slots[2])) || slots[0] | slots[1] | slots[2] == 0
     {
         return false;
     }

@@ -4,5 +4,6 @@ mod claims;
 mod compare;
 mod judges;
 mod random;
+mod store_buffers;
 pub mod traces;
 mod watched;

@@ -36,7 +36,7 @@ fn on_many(default: u64, shape: Shape, habits: Habits, against: Against) {
 
 const SHORT: Shape =
     Shape { shortest: 5, longest: 150, many_threads: false, renames: false, runs: false, alone: false };
-const KEPT: Habits = Habits { prune: 0, reuse: false, stride: 1, folds: true, synchronises: false };
+const KEPT: Habits = Habits { prune: 0, reuse: false, stride: 1, folds: true, synchronises: false, buffers: false };
 
 #[test]
 fn all_judges_agree() {

@@ -2,9 +2,10 @@
 //! the other.
 
 use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, Random, SEMAPHORES, SyncOperation, THREADS};
+use ravelin_clocks::history::History;
 use ravelin_clocks::{
-    AccessViolation, AtomicOrder, EndClocks, Epoch, FenceLocation, Live, LocationAccess, LocationClocks, MessageAccess,
-    Pruning, ReleaseClocks, ThreadClocks, Tid, WitnessMode,
+    AccessViolation, AtomicOrder, BufferedAccess, BufferedLocation, EndClocks, Epoch, FenceLocation, Live,
+    LocationAccess, LocationClocks, MessageAccess, Pruning, ReleaseClocks, ThreadClocks, Tid, WitnessMode,
 };
 use std::collections::BTreeSet;
 
@@ -21,6 +22,8 @@ pub struct Habits {
     pub folds: bool,
     /// Only happens-before counts.
     pub synchronises: bool,
+    /// The rules are those of x86-TSO.
+    pub buffers: bool,
 }
 
 pub struct Watched {
@@ -29,6 +32,7 @@ pub struct Watched {
     random: Random,
     threads: Vec<Option<ThreadClocks>>,
     locations: Vec<LocationClocks>,
+    buffered: Vec<BufferedLocation>,
     hidden: FenceLocation,
     locks: Vec<ReleaseClocks>,
     semaphores: Vec<ReleaseClocks>,
@@ -50,6 +54,7 @@ impl Watched {
             random: Random::new(7),
             threads,
             locations: (0..LOCATIONS).map(|_| LocationClocks::new(0)).collect(),
+            buffered: vec![BufferedLocation::new(0); LOCATIONS],
             hidden: FenceLocation::default(),
             locks: vec![ReleaseClocks::default(); LOCKS],
             semaphores: vec![ReleaseClocks::default(); SEMAPHORES],
@@ -66,12 +71,16 @@ impl Watched {
 
     /// How many sightings there are, of all locations.
     pub fn sightings(&self) -> usize {
-        self.locations.iter().map(|location| location.history().len()).sum()
+        (0..LOCATIONS).map(|x| self.history(x).len()).sum()
     }
 
     /// Whether every write to a location is still remembered with its value.
     pub fn remembers_all(&self, x: usize) -> bool {
-        self.locations[x].history().remembers_all()
+        self.history(x).remembers_all()
+    }
+
+    fn history(&self, x: usize) -> &History {
+        if self.habits.buffers { self.buffered[x].history() } else { self.locations[x].history() }
     }
 
     /// Does an event; `number` is its site.
@@ -116,19 +125,25 @@ impl Watched {
         let order = does.order().unwrap_or(AtomicOrder::SeqCst);
         let access = LocationAccess { place: x as u64, order, site, mode };
         let watched = self.threads[thread].as_mut()?;
-        if self.habits.synchronises {
+        let mut violation = None;
+        if self.habits.buffers {
+            let made = buffered(&mut self.buffered[x], watched, access, ask, does);
+            assert_eq!(made.is_event, does != Does::Nothing);
+            violation = made.violation;
+        }
+        if self.habits.synchronises || self.habits.buffers {
             let access = match (ask, does.writes()) {
-                _ if does == Does::Nothing => return None,
+                _ if does == Does::Nothing => return violation,
                 (Ask::Store, _) => MessageAccess::Store,
                 (_, Some(_)) => MessageAccess::Update,
                 (_, None) => MessageAccess::Load,
             };
             location.synchronise(watched, order, site, access);
-            if seq_cst {
+            if seq_cst && self.habits.synchronises {
                 // In step with a thread that makes a hidden fence.
                 watched.advance();
             }
-            return None;
+            return violation;
         }
         let violation = match (ask, does.writes()) {
             (Ask::Load, _) => location.load(watched, access),
@@ -152,7 +167,10 @@ impl Watched {
         }
         let Some(watched) = &mut self.threads[thread] else { return };
         match act {
-            Act::Synchronise(SyncOperation::Fence { order }) if self.habits.synchronises => {
+            Act::Synchronise(SyncOperation::Fence { order }) if self.habits.synchronises || self.habits.buffers => {
+                if order == AtomicOrder::SeqCst {
+                    watched.drain();
+                }
                 watched.synchronising_fence(order);
             }
             Act::Synchronise(SyncOperation::Fence { order }) => watched.fence(order, &mut self.hidden),
@@ -206,6 +224,7 @@ impl Watched {
         let mut live = Live::new();
         self.threads.iter().flatten().for_each(|thread| live.thread(thread));
         self.locations.iter().for_each(|location| live.location(location));
+        self.buffered.iter().for_each(|location| live.buffered(location));
         live.hidden(&self.hidden);
         self.locks.iter().chain(&self.semaphores).for_each(|released| live.released(released));
         self.ended.iter().flatten().for_each(|(_, _, ended)| live.released(ended));
@@ -215,6 +234,30 @@ impl Watched {
                 location.prune(&live, &mut Pruning::default());
             }
         }
+        for location in &mut self.buffered {
+            if !self.random.once_in(4) {
+                location.prune(&live, &mut Pruning::default());
+            }
+        }
+    }
+}
+
+/// An access under x86-TSO.
+fn buffered(
+    location: &mut BufferedLocation,
+    thread: &mut ThreadClocks,
+    access: LocationAccess,
+    ask: Ask,
+    does: Does,
+) -> BufferedAccess {
+    match (ask, does.writes()) {
+        (Ask::Load, _) => location.load(thread, access),
+        (Ask::Store, value) => location.store(thread, access, value.unwrap_or_default()),
+        (Ask::Update, value) => location.update(thread, access, value.unwrap_or_default()),
+        (Ask::Wait(value), _) => location.wait(thread, access, value, does != Does::Nothing),
+        (Ask::CompareExchange(kind, expected), written) => {
+            location.compare_exchange(thread, access, kind, expected, written)
+        }
     }
 }
 
@@ -222,6 +265,9 @@ fn new_thread(tid: Tid, epoch: Epoch, habits: Habits) -> ThreadClocks {
     let mut thread = ThreadClocks::new(tid, epoch);
     if !habits.folds {
         thread.keep_all_sightings();
+    }
+    if habits.buffers {
+        thread.buffer_stores(habits.folds);
     }
     thread
 }

@@ -104,6 +104,9 @@ fn card(finding: &Finding, number: usize, context: &PageContext) -> Markup {
                     div.scroll tabindex="0" role="region" aria-label="timeline" { (picture::draw(&graph)) }
                 }
             }
+            @if let Some(machines) = finding.machines {
+                p { (machines.sentence()) }
+            }
             @if let Some(consequence) = &finding.consequence {
                 p.suggestion { b { "Consequence: " } (ticked(&consequence.sentence)) }
             }

@@ -36,12 +36,7 @@ pub(super) fn result(finding: &Finding) -> SarifResult {
         rule_index: rule.map(|(index, _)| index),
         kind: ResultKind::Fail,
         level: rule.map_or(SarifLevel::Warning, |(_, rule)| rule.level),
-        message: match &finding.consequence {
-            Some(consequence) => {
-                format!("{}; {}; {}", finding.sentence, consequence.sentence, finding.suggestion.text).into()
-            }
-            None => format!("{}; {}", finding.sentence, finding.suggestion.text).into(),
-        },
+        message: message(finding).into(),
         locations: [innermost(&finding.access, finding.access.phrase(Some(&finding.location)))],
         related_locations: numbered(related),
         code_flows: vec![flow],
@@ -51,6 +46,14 @@ pub(super) fn result(finding: &Finding) -> SarifResult {
             places: format!("{rule_id} {} {}", site(&finding.access), site(&finding.other)),
         },
     }
+}
+
+/// What was found, where it can happen, what it would do, and what to change.
+fn message(finding: &Finding) -> String {
+    let machines = finding.machines.map(|machines| machines.sentence().trim_end_matches('.'));
+    let consequence = finding.consequence.as_ref().map(|consequence| consequence.sentence.as_str());
+    let known = [Some(finding.sentence.as_str()), machines, consequence, Some(finding.suggestion.text.as_str())];
+    known.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// A weak run that ended badly: at the last access that took an old value, with the others as related locations.

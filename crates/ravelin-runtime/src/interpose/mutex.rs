@@ -10,7 +10,7 @@
 use crate::held::{self, LockMode};
 use crate::misuse::{self, LockHolder};
 use crate::schedule::time;
-use crate::{memory, schedule, sync};
+use crate::{memory, schedule, sync, tso};
 use libc::{CLOCK_REALTIME, EBUSY, EOWNERDEAD, ETIMEDOUT, c_int};
 use ravelin_findings::events::Act;
 use ravelin_findings::{AccessKind, WaitsFor};
@@ -24,6 +24,8 @@ const MUTEX: usize = size_of::<libc::pthread_mutex_t>();
 fn acquire_if_locked(mutex: usize, pc: usize, status: c_int) -> c_int {
     if status == 0 || status == EOWNERDEAD {
         sync::acquire_lock(mutex, LockMode::Write, pc);
+    } else {
+        tso::drain();
     }
     status
 }
@@ -328,7 +330,7 @@ interpose! {
 
     fn pthread_spin_unlock(lock: usize; pc) -> c_int {
         unlock_after(schedule::before_store, lock, pc, || {
-            if !sync::release_lock(lock, None) {
+            if !sync::release_lock_by_store(lock) {
                 release_unheld_spin(lock, pc);
             }
             real(lock)

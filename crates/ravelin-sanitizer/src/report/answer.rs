@@ -8,6 +8,7 @@ use crate::repair::{Fix, fixes_of};
 use crate::runs::DEFAULT_VALUES;
 use ravelin_answer::Verdict;
 use ravelin_answer::sanitizer::{self as answer, CommandLine, FirstRun, ProgramRun, SanitizerReport, SuggestionKind};
+use ravelin_program::Model;
 use ravelin_schedule::{Schedule, Strategy};
 
 impl Report {
@@ -29,6 +30,7 @@ impl Report {
             verdict: self.verdict(),
             exit_code: ended.map(|ended| ended.exit_code),
             signal: ended.and_then(|ended| ended.signal),
+            model: self.tso.then_some(Model::Tso),
             command,
             again: self.again(),
             verification: None,
@@ -53,7 +55,8 @@ impl Report {
         let first = ended.or_else(|| runs.filter_map(|runs| runs.first()).min())?;
         let schedule = self.runs.get(*first)?.schedule?;
         let words = std::iter::once(&self.program).chain(&self.arguments).map(|word| quoted(word));
-        Some(format!("ravelin run {} {}", options(&schedule), words.collect::<Vec<_>>().join(" ")))
+        let model = if self.tso { " --model tso" } else { "" };
+        Some(format!("ravelin run{model} {} {}", options(&schedule), words.collect::<Vec<_>>().join(" ")))
     }
 
     fn first_run(&self, runs: &[usize], point: u64) -> Option<FirstRun> {
@@ -76,6 +79,7 @@ impl Report {
             location: found.location.clone(),
             path: found.path.iter().map(path_step).collect(),
             suggestion: suggestion(found),
+            machines: found.machines,
             consequence: found.consequence.clone(),
         }
     }
@@ -159,7 +163,7 @@ fn suggestion(finding: &Finding) -> answer::Suggestion {
         Suggestion::ReleaseAcquire(stronger) => {
             (SuggestionKind::ReleaseAcquire, Some(stronger.iter().map(strengthening).collect()), None)
         }
-        Suggestion::Fences(segments) => {
+        Suggestion::Fences(segments) | Suggestion::Drain(segments) => {
             (SuggestionKind::SeqCstFences, None, Some(segments.iter().map(segment).collect()))
         }
         Suggestion::Unknown => (SuggestionKind::Unknown, None, None),

@@ -110,8 +110,11 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
         naming.add_sources(finding);
     }
     let weak = weak::report(&gathered.runs, &gathered.run_of, &gathered.processes, &mut naming);
+    let tso = gathered.processes.iter().any(|process| process.notes & notes::STORE_BUFFERS != 0);
+    let judged = "robustness was judged for x86 (TSO): other machines may do more";
     Report {
         weak,
+        tso,
         program: gathered.program,
         arguments: gathered.arguments,
         findings: merged,
@@ -123,7 +126,7 @@ pub fn gather(gathered: Gathered, wanted: &Wanted) -> Report {
         fresh_processes: None,
         unused_suppressions: wanted.suppressions.unused(),
         unrecorded: gathered.unrecorded,
-        notes: Vec::new(),
+        notes: tso.then(|| judged.to_owned()).into_iter().collect(),
     }
 }
 
@@ -284,7 +287,7 @@ impl Naming<'_> {
             problem,
             count: found.count,
             spinning: found.spinning == Spinning::Harmless,
-            suggestion: Suggestion::new(problem, &access, &other, &path),
+            suggestion: Suggestion::new(problem, &access, &other, &path, process.notes & notes::STORE_BUFFERS != 0),
             access,
             other,
             forgotten: found.forgotten,
@@ -292,6 +295,7 @@ impl Naming<'_> {
             path,
             runs: Vec::new(),
             point: found.point,
+            machines: None,
             consequence: None,
         }
     }
@@ -552,6 +556,7 @@ mod tests {
             suggestion,
             runs: Vec::new(),
             point: 0,
+            machines: None,
             consequence: None,
         }
     }

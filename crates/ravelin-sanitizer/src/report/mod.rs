@@ -16,6 +16,7 @@ pub use suggestion::{Segment, Strengthen, Suggestion};
 pub use weak::{WeakEnd, WeakReport};
 
 use crate::watch::FreshReason;
+use ravelin_answer::Machines;
 use ravelin_answer::sanitizer::{
     Consequence, Crash, HiddenFindings, PathStepKind, Problem, StandstillKind, WatchedAccess, WatchedLocation,
     WatchedProcess,
@@ -29,6 +30,8 @@ pub struct Report {
     pub program: String,
     /// Its arguments.
     pub arguments: Vec<String>,
+    /// Robustness was judged for x86-TSO.
+    pub tso: bool,
     /// What is shown, most frequent first.
     pub findings: Vec<Finding>,
     /// Why runs could not continue.
@@ -118,6 +121,8 @@ pub struct Finding {
     pub runs: Vec<usize>,
     /// The scheduling point at which it was made in the first of them; 0 without a schedule.
     pub point: u64,
+    /// On which machines it can happen, if that is known.
+    pub machines: Option<Machines>,
     /// What the program would do with a stale value, if that was tried.
     pub consequence: Option<Consequence>,
 }

@@ -6,6 +6,9 @@
 //! the order of seq_cst fences does. Each thread needs one between the access by which the path enters it and the one
 //! by which it leaves. These are suggestions: it is not known here whether there is a fence already.
 //!
+//! Under x86-TSO only a store that is delayed behind a later load is to be prevented: by a fence between them, or by a
+//! store that is a locked instruction.
+//!
 //! The path of a race has reads from writes only, and takes fences and release sequences into account: it asks only for
 //! what is missing. Without a path it is only known that the two accesses are not ordered.
 
@@ -25,6 +28,8 @@ pub enum Suggestion {
     ReleaseAcquire(Vec<Strengthen>),
     /// A seq_cst fence in each of these segments, or seq_cst accesses at their ends.
     Fences(Vec<Segment>),
+    /// Under x86-TSO: a store that reaches memory before a later load of its thread, in each of these segments.
+    Drain(Vec<Segment>),
     /// An object of the C library has to be used in another way.
     UseCorrectly(&'static str),
     /// It is not known what orders the accesses.
@@ -55,12 +60,16 @@ impl Suggestion {
         access: &WatchedAccess,
         other: &WatchedAccess,
         path: &[super::Step],
+        tso: bool,
     ) -> Suggestion {
         if let Some(advice) = problem.advice() {
             return Suggestion::UseCorrectly(advice);
         }
         if problem == Problem::DataRace {
             return for_race(access, other, path);
+        }
+        if tso {
+            return Suggestion::Drain(delays(access, other, path));
         }
         if path.is_empty() {
             return Suggestion::Unknown;
@@ -97,6 +106,18 @@ impl Suggestion {
                 };
                 let places = listed(&segments.iter().map(each).collect::<Vec<_>>());
                 format!("put a seq_cst fence {places} where there is none, or make all these accesses seq_cst")
+            }
+            Suggestion::Drain(segments) if segments.is_empty() => {
+                "put a seq_cst fence between the stores of these threads and their later loads, or make the stores seq_cst".to_owned()
+            }
+            Suggestion::Drain(segments) => {
+                let each = |segment: &Segment| {
+                    format!("between {} and {} in {}", segment.from, segment.to, segment.thread)
+                };
+                let places = listed(&segments.iter().map(each).collect::<Vec<_>>());
+                format!(
+                    "put a seq_cst fence {places} where there is none, or make the store there seq_cst or a read-modify-write"
+                )
             }
             Suggestion::UseCorrectly(advice) => (*advice).to_owned(),
             Suggestion::Unknown => "what orders the two accesses is no longer known: the accesses by which their threads communicate in between need release and acquire, or seq_cst fences".to_owned(),
@@ -165,26 +186,42 @@ fn stronger(path: &[super::Step]) -> Vec<Strengthen> {
 /// The parts of threads through which the path runs, in the order of time. An access by which it both enters and leaves
 /// a thread needs no fence.
 fn segments(access: &WatchedAccess, other: &WatchedAccess, path: &[super::Step]) -> Vec<Segment> {
+    segments_where(access, other, path, |from, to| {
+        from.place() != to.place() || (from.kind, from.failed) != (to.kind, to.failed)
+    })
+}
+
+/// Those in which a store buffer can delay something: from a store to a load.
+fn delays(access: &WatchedAccess, other: &WatchedAccess, path: &[super::Step]) -> Vec<Segment> {
+    if path.is_empty() {
+        return Vec::new();
+    }
+    segments_where(access, other, path, |from, to| from.kind == AccessKind::Store && is_load(to))
+}
+
+fn segments_where(
+    access: &WatchedAccess,
+    other: &WatchedAccess,
+    path: &[super::Step],
+    is_wanted: impl Fn(&WatchedAccess, &WatchedAccess) -> bool,
+) -> Vec<Segment> {
     let mut ends = vec![other];
     for step in path.iter().rev() {
         ends.extend([&step.before, &step.after]);
     }
     ends.push(access);
-    let pairs = ends.chunks_exact(2).map(|pair| (pair[0], pair[1]));
-    let apart =
-        pairs.filter(|(from, to)| from.place() != to.place() || (from.kind, from.failed) != (to.kind, to.failed));
-    let segment = |(from, to): (&WatchedAccess, &WatchedAccess)| Segment {
-        thread: from.thread.words(),
-        from: place(from),
-        to: place(to),
-    };
     let mut segments: Vec<Segment> = Vec::new();
-    for segment in apart.map(segment) {
+    for pair in ends.chunks_exact(2).filter(|pair| is_wanted(pair[0], pair[1])) {
+        let segment = Segment { thread: pair[0].thread.words(), from: place(pair[0]), to: place(pair[1]) };
         if !segments.contains(&segment) {
             segments.push(segment);
         }
     }
     segments
+}
+
+fn is_load(access: &WatchedAccess) -> bool {
+    matches!(access.kind, AccessKind::Load | AccessKind::Wait)
 }
 
 fn place(access: &WatchedAccess) -> String {
@@ -239,7 +276,7 @@ mod tests {
     /// The advice for a stale read of what thread 1 wrote in line 1 by thread 2 in line 4.
     fn stale(path: &[Step]) -> String {
         let (access, other) = (at(2, 4, Load, AccessOrder::Relaxed), at(1, 1, Store, AccessOrder::Relaxed));
-        Suggestion::new(Problem::StaleRead, &access, &other, path).words()
+        Suggestion::new(Problem::StaleRead, &access, &other, path, false).words()
     }
 
     #[test]
@@ -297,7 +334,7 @@ mod tests {
 
     #[test]
     fn races_are_told_by_what_is_atomic() {
-        let race = |a, b| Suggestion::new(Problem::DataRace, &a, &b, &[]);
+        let race = |a, b| Suggestion::new(Problem::DataRace, &a, &b, &[], false);
         let plain = || at(1, 1, PlainWrite, AccessOrder::Plain);
         assert_eq!(race(plain(), at(2, 2, PlainRead, AccessOrder::Plain)), Suggestion::Synchronise);
         assert_eq!(
@@ -319,6 +356,7 @@ mod tests {
                 &at(2, 9, PlainRead, AccessOrder::Plain),
                 &at(1, 1, PlainWrite, AccessOrder::Plain),
                 path,
+                false,
             )
         };
         let message = |write, read| step(PathStepKind::ReadsFrom, at(1, 2, Store, write), at(2, 8, Load, read));

@@ -12,6 +12,7 @@
 mod beginning;
 mod consequences;
 mod fix_all;
+mod machines;
 mod offers;
 mod plan;
 mod problem;

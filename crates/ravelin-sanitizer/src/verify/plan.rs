@@ -121,6 +121,7 @@ impl VerifyPlan {
         report.runs.extend((0..explored.others).map(|_| Run { replayable: true, ..Run::default() }));
         for finding in &mut report.findings {
             let runs = finding.runs.iter().filter_map(|run| explored.problems.all().get(*run));
+            finding.machines = runs.clone().find_map(|run| run.stale.as_ref()?.machines());
             let worst = runs.min_by_key(|run| (run.outcome().is_none(), run.outcome()));
             finding.consequence = worst.and_then(|run| run.consequence.clone());
         }

@@ -1,7 +1,9 @@
 //! Accesses of a run that could have been stale.
 
+use super::machines;
 use super::worker::script_of;
 use crate::watch::WatchedRun;
+use ravelin_answer::Machines;
 use ravelin_findings::events::{Act, RunEvent, flags};
 use ravelin_findings::steering::MOST_CHOICES;
 use ravelin_findings::{AccessKind, AccessRecord, FindingRecord, MemoryKind, Problem, Spinning};
@@ -62,6 +64,11 @@ impl StaleRun {
 
     fn judged(&self, changes: &Changes, is_over: &dyn Fn() -> bool) -> Judgement {
         all(&self.events, Judging { model: self.model, rounds: &self.rounds, changes, is_over })
+    }
+
+    /// On which machines the access can be stale, if that is known.
+    pub fn machines(&self) -> Option<Machines> {
+        machines::of(&self.events, &past(&self.events, self.stale.event), &self.stale)
     }
 
     /// The place of the access, and of what it misses.
@@ -212,7 +219,7 @@ pub fn until(events: &[RunEvent], stale: &StaleAccess) -> Vec<RunEvent> {
 
 /// The steps that come before an access because of their thread, or of conflicts other than its own, and the access. Others
 /// can come after it: so these are all that a run needs to come to the access. In a long run all steps before it are kept.
-fn past(events: &[RunEvent], access: usize) -> Vec<usize> {
+pub fn past(events: &[RunEvent], access: usize) -> Vec<usize> {
     const LONGEST: usize = 8192;
     let is_step = |event: &RunEvent| !event.is(flags::ROUND | flags::PENDING) && event.operation.act != Act::Exit;
     let mut needed = vec![access];

@@ -1,12 +1,14 @@
-//! Three ways to the answers of the crate, each as plain as it can be, and what an answer is.
+//! Three ways to the answers of the crate, each as plain as it can be, one for x86-TSO, and what an answer is.
 
 mod graph;
 mod location_clocks;
 mod matrices;
+mod store_buffers;
 
 pub use graph::Graph;
 pub use location_clocks::LocationClocks;
 pub use matrices::Matrices;
+pub use store_buffers::StoreBuffers;
 
 use crate::judged::traces::Ask;
 use ravelin_clocks::CasKind;
