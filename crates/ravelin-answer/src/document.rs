@@ -1,5 +1,6 @@
 //! A document: the answers of one invocation.
 
+use crate::confirm::Confirmation;
 use crate::cover::{CoverOutcome, Coverability};
 use crate::fence::{FenceOutcome, FencePlaces, Fences};
 use crate::impact::Impact;
@@ -25,7 +26,7 @@ pub const SCHEMA: &str = "ravelin/2";
 pub struct Document {
     /// `ravelin/2`.
     pub schema: String,
-    /// `check`, `reach`, `fence`, `states`, `simulate`, `cover`, or one of these with ` --expect`; `diagnose`; `run`,
+    /// `check`, `reach`, `fence`, `states`, `simulate`, `confirm`, `cover`, or one of these with ` --expect`; `diagnose`; `run`,
     /// `replay` or `findings`.
     pub command: String,
     /// One per file and model.
@@ -53,6 +54,8 @@ pub enum Answer {
     FinalStates(Box<FinalStates>),
     /// Of `simulate`.
     Simulation(Box<Simulation>),
+    /// Of `confirm`.
+    Confirmation(Box<Confirmation>),
     /// Of `cover`.
     Coverability(Box<Coverability>),
     /// Of `run`, `replay` and `findings`.
@@ -79,6 +82,7 @@ impl Answer {
             Answer::FencePlaces(answer) => &answer.file,
             Answer::FinalStates(answer) => &answer.file,
             Answer::Simulation(answer) => &answer.file,
+            Answer::Confirmation(answer) => &answer.file,
             Answer::Coverability(answer) => &answer.file,
             Answer::Sanitizer(answer) => &answer.program,
             Answer::FixTrial(answer) => &answer.program,
@@ -98,6 +102,7 @@ impl Answer {
             Answer::Fences(answer) => Some(answer.model),
             Answer::FinalStates(answer) => Some(answer.model),
             Answer::Simulation(answer) => Some(answer.model),
+            Answer::Confirmation(answer) => Some(answer.model),
             Answer::Comparison(answer) => Some(answer.model),
             Answer::None(answer) => answer.model,
             Answer::FencePlaces(_) | Answer::Coverability(_) | Answer::Diagnostics(_) => None,
@@ -120,6 +125,7 @@ impl Answer {
             }),
             Answer::FinalStates(answer) if answer.complete => Some(Verdict::Holds),
             Answer::FinalStates(_) => Some(Verdict::Unknown),
+            Answer::Confirmation(answer) => Some(answer.verdict),
             Answer::Coverability(answer) => Some(match answer.verdict {
                 CoverOutcome::Coverable => Verdict::Violated,
                 CoverOutcome::Uncoverable => Verdict::Holds,
@@ -488,6 +494,7 @@ const KINDS: &[&str] = &[
     "fence_places",
     "final_states",
     "simulation",
+    "confirmation",
     "coverability",
     "sanitizer",
     "fix_trial",
@@ -508,6 +515,7 @@ impl Answer {
             "fence_places" => Answer::FencePlaces(Deserialize::deserialize(json)?),
             "final_states" => Answer::FinalStates(Deserialize::deserialize(json)?),
             "simulation" => Answer::Simulation(Deserialize::deserialize(json)?),
+            "confirmation" => Answer::Confirmation(Deserialize::deserialize(json)?),
             "coverability" => Answer::Coverability(Deserialize::deserialize(json)?),
             "sanitizer" => Answer::Sanitizer(Deserialize::deserialize(json)?),
             "fix_trial" => Answer::FixTrial(Deserialize::deserialize(json)?),

@@ -17,6 +17,7 @@
 //! ```
 
 mod attack;
+mod confirm;
 mod cover;
 mod document;
 mod fence;
@@ -37,6 +38,10 @@ mod threads;
 mod verdict;
 
 pub use attack::{Attack, AttackWitness, CycleEvent, Fate, InfeasibilityReason, OvertakingAccess, WitnessPart};
+pub use confirm::{
+    AllowedBy, ConfirmOutcome, Confirmation, FencedTest, HardwareTest, OutcomeCount, TestCounts, TestMethod, TestPart,
+    TestThread,
+};
 pub use cover::{CoverOutcome, Coverability, Firing};
 pub use document::{
     Answer, Comparison, Diagnostic, Diagnostics, Document, DocumentError, NoAnswer, NoVerdict, OtherPlace, SCHEMA,

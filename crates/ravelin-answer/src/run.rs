@@ -60,6 +60,9 @@ pub struct RunStep {
     pub text: String,
     /// Part of the evaluation of a condition, not in the source.
     pub internal: bool,
+    /// It waits until the thread's own stores are in memory: a fence, or a locked instruction. Omitted if it does not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub drains: bool,
     /// What it read.
     pub reads: Vec<StepAccess>,
     /// What the store or the flush wrote, and where.

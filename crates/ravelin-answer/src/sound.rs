@@ -4,8 +4,8 @@
 
 use crate::sanitizer::{FirstRun, SanitizerReport};
 use crate::{
-    Answer, C11Race, C11Witness, Edge, Event, InitialState, NeededFence, RunStep, Trouble, TroubleKind, Violation,
-    WaitingThread,
+    Answer, C11Race, C11Witness, Edge, EndRun, Event, InitialState, NeededFence, RunStep, Trouble, TroubleKind,
+    Violation, WaitingThread,
 };
 
 impl Answer {
@@ -36,6 +36,7 @@ impl Answer {
                 answer.needed.iter().try_for_each(needed)?;
                 answer.trouble.as_ref().map_or(Ok(()), |found| of_trouble(found))
             }
+            Answer::Confirmation(answer) => answer.witness.as_ref().map_or(Ok(()), |found| end_run(found)),
             Answer::Simulation(answer) => run(&answer.initial, &answer.steps),
             Answer::Sanitizer(answer) => first_runs(answer),
             Answer::FixTrial(_)
@@ -90,6 +91,13 @@ fn trouble(found: &TroubleKind) -> Result<(), String> {
         TroubleKind::Stale(witness) => stale(witness),
         TroubleKind::DataRace(race) => data_race(race),
     }
+}
+
+fn end_run(found: &EndRun) -> Result<(), String> {
+    run(&found.initial, &found.steps)?;
+    let events = found.events.as_deref().unwrap_or_default();
+    graph(&found.steps, events, found.edges.as_deref().unwrap_or_default())?;
+    edges(events, found.cycle.as_deref().unwrap_or_default())
 }
 
 fn stale(witness: &C11Witness) -> Result<(), String> {

@@ -2,6 +2,7 @@
 
 use crate::cluster::{Cluster, LocalCluster};
 use crate::completions::{Completions, Manual};
+use crate::confirm::Confirm;
 use crate::diagnose::Diagnose;
 use crate::explain::Explain;
 use crate::named::{distinct, named};
@@ -48,6 +49,8 @@ pub enum Command {
     Relax(Relax),
     /// List the final states of a program, and mark those that sequential consistency forbids
     States(States),
+    /// Show on this machine what a witness under tso says: make a C program of it, run it, and count its outcomes
+    Confirm(Confirm),
     /// Simulate a program: take a random walk, or choose each step yourself
     Simulate(Simulate),
     /// Search with several processes on this machine; on several machines start `check --cluster` or `reach --cluster` on each

@@ -61,7 +61,7 @@ pub struct Answers<'a> {
     silent: bool,
     documents: Vec<Answer>,
     /// Names and texts of the programs.
-    sources: Vec<(String, String)>,
+    pub sources: Vec<(String, String)>,
     worst: Exit,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Answers<'a> {
     }
 
     /// Takes the place of an answer: an error that was printed on standard error.
-    fn fail(&mut self, answer: NoAnswer) {
+    pub fn fail(&mut self, answer: NoAnswer) {
         self.keep(Exit::Wrong, Answer::None(answer));
     }
 

@@ -43,7 +43,12 @@ impl From<Error> for ReadError {
 
 /// Reads a program. Diagnostics go to standard error.
 pub fn read(path: &Path, reading: &ReadOptions) -> Result<Program, ReadError> {
-    let program = read_quietly(path, reading);
+    parse(path, text(path)?, reading)
+}
+
+/// The program of a text that was read. Diagnostics go to standard error.
+pub fn parse(path: &Path, text: String, reading: &ReadOptions) -> Result<Program, ReadError> {
+    let program = reading.parse(path.display().to_string(), text).map_err(ReadError::from);
     let diagnostics = match &program {
         Ok(program) => program.warnings(Color::Auto.paints(stderr())),
         Err(ReadError::Program(errors)) => errors.render(Color::Auto.paints(stderr())),

@@ -9,6 +9,7 @@ mod certificate;
 mod check;
 mod cluster;
 mod completions;
+mod confirm;
 mod convert;
 mod cover;
 mod diagnose;
@@ -79,6 +80,7 @@ fn main() -> ExitCode {
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Certificate(arguments) => certificate::run(arguments),
         Command::Convert(arguments) => convert::run(arguments),
+        Command::Confirm(arguments) => confirm::run(arguments),
         Command::Cover(arguments) => cover::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Serve(arguments) => serve::run(arguments),

@@ -42,6 +42,7 @@ fn what_commands_print_is_valid_and_is_read_back() {
         &["fence", "examples/sb.rav", "--places"],
         &["states", "examples/sb.rav", "--model", "sc,tso,pso"],
         &["simulate", "examples/sb.rav", "--seed", "1"],
+        &["confirm", "examples/mp.rav"],
         &["cover", &net],
         &["check", "examples/sb.rav", "examples/mp.rav", "--expect"],
         &["diagnose", &wrong],

@@ -14,6 +14,7 @@ mod check;
 mod checkpoint;
 mod cluster;
 mod command_line;
+mod confirm;
 mod consequences;
 mod deadlocks;
 mod engines;

@@ -52,6 +52,7 @@
 mod answers;
 mod certificate;
 mod check;
+pub mod confirm;
 mod convert;
 mod cover;
 mod deadlocks;

@@ -1,6 +1,7 @@
 //! The library as others use it: answers that are written and read back, a package outside of the workspace, and grades
 //! that other questions confirm.
 
+mod confirm;
 mod grades;
 mod outside;
 mod round_trip;

@@ -1,7 +1,7 @@
 //! One step of a run for people: who, where, what was read and written, what is pending now.
 
 use ravelin_answer::{AccessStorage, BufferEntry, CellValue, RegisterValue, RunStep, RunStepKind, StepAccess};
-use ravelin_program::{Instruction, Program, Value};
+use ravelin_program::{Instruction, Order, Program, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{PendingEntry, Reference, State};
 
@@ -64,6 +64,7 @@ pub(crate) fn without_accesses(program: &Program, action: Action, before: &[Valu
         text: String::new(),
         kind: RunStepKind::Step,
         internal: false,
+        drains: false,
         reads: Vec::new(),
         writes: Vec::new(),
         memory: Vec::new(),
@@ -78,11 +79,18 @@ pub(crate) fn without_accesses(program: &Program, action: Action, before: &[Valu
         told.position = program.source.position(transition.span);
         told.text = program.tell_transition(thread, transition);
         told.internal = program.is_internal(thread, transition);
+        told.drains = drains(&transition.instruction);
         if matches!(transition.instruction, Instruction::CompareExchange { .. }) && choice == 1 {
             told.text.push_str(" fails spuriously");
         }
     }
     told
+}
+
+/// Whether an instruction waits for the thread's own stores.
+fn drains(instruction: &Instruction) -> bool {
+    instruction.is_locked()
+        || matches!(instruction, Instruction::Fence(Order::SeqCst) | Instruction::BusLock | Instruction::BusUnlock)
 }
 
 fn accessed(of: CellValue, place: AccessStorage) -> StepAccess {

@@ -1,6 +1,7 @@
 //! Answers as text for a terminal.
 
 mod c11;
+mod confirm;
 mod cover;
 mod deadlocks;
 mod fence;
@@ -22,7 +23,7 @@ pub use herd::herd;
 pub use numbers::{counted, grouped};
 pub use overview::Overview;
 pub use robust::attacks;
-pub use run::{effect, steps};
+pub use run::{effect, steps, violation};
 pub use states::state_models;
 pub use stops::stops;
 pub use table::TextTable;
@@ -93,6 +94,7 @@ impl Answer {
             Answer::FencePlaces(answer) => fence::places(answer, style),
             Answer::FinalStates(answer) => states::final_states(answer, style),
             Answer::Simulation(answer) => simulation(answer, style),
+            Answer::Confirmation(answer) => confirm::confirmation(answer, style),
             Answer::Coverability(answer) => cover::coverability(answer, style),
             Answer::None(answer) => none(answer, style),
             Answer::Sanitizer(answer) => sanitizer::report(answer, style),

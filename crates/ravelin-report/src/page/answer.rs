@@ -1,5 +1,6 @@
 //! One answer: verdict, notes, witness, fences, states, findings, statistics.
 
+use super::confirm::confirmation;
 use super::findings::findings;
 use super::run::run;
 use super::source::{excerpt, source};
@@ -29,6 +30,7 @@ pub fn answer(story: &Story, context: &PageContext) -> Markup {
                 ul.notes { @for note in &story.notes { li { (ticked(note)) } } }
             }
             @if let Some(fences) = &story.fences { (self::fences(fences, story, context)) }
+            @if let Some(found) = &story.confirmation { (confirmation(found)) }
             @match &story.demonstration {
                 Some(demonstration) => (self::demonstration(demonstration, &story.file, context, 0)),
                 None => (alone(story, context)),

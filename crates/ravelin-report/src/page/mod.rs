@@ -9,6 +9,7 @@
 //! answers that do not fit any more are reduced to their verdict.
 
 mod answer;
+mod confirm;
 mod data;
 mod diff;
 mod findings;

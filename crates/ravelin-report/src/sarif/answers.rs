@@ -22,7 +22,7 @@ pub(super) fn results(answer: &Answer) -> Vec<SarifResult> {
         Answer::Reachability(answer) => Some(reachability(answer)),
         Answer::Fences(answer) => Some(fences(answer)),
         // These find no violations, and what the sanitizer found has its own results.
-        Answer::FencePlaces(_) | Answer::FinalStates(_) | Answer::Simulation(_) => None,
+        Answer::FencePlaces(_) | Answer::FinalStates(_) | Answer::Simulation(_) | Answer::Confirmation(_) => None,
         Answer::Coverability(_) | Answer::Comparison(_) | Answer::Diagnostics(_) => None,
         Answer::Sanitizer(_) | Answer::FixTrial(_) => None,
     };

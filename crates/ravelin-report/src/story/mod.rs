@@ -20,6 +20,7 @@
 //! ```
 
 mod check;
+mod confirm;
 mod demonstration;
 mod facts;
 mod fence;
@@ -35,7 +36,7 @@ pub use graph::{Edge, Event, Graph};
 pub use run::{RunView, State, Step};
 pub use states::{EndStateView, States};
 
-use ravelin_answer::{self as answer, Answer, AnyNumber, NoAnswer, NoVerdict, SanitizerReport};
+use ravelin_answer::{self as answer, Answer, AnyNumber, Confirmation, NoAnswer, NoVerdict, SanitizerReport};
 use ravelin_program::Model;
 use thiserror::Error;
 
@@ -89,6 +90,8 @@ pub struct Story {
     pub fences: Option<Fences>,
     /// `states`: all states in which the program can end.
     pub states: Option<States>,
+    /// `confirm`: what this machine showed.
+    pub confirmation: Option<Confirmation>,
     /// `run` and `findings`: what the sanitizer found.
     pub findings: Option<SanitizerReport>,
     /// Names and values for a table: how much was explored, and the time.
@@ -139,13 +142,14 @@ pub enum StoryError {
     #[error(transparent)]
     Document(#[from] answer::DocumentError),
     #[error(
-        "answers of `{0}` cannot be told; those of check, reach, fence, states, simulate, run, verify, replay and findings can"
+        "answers of `{0}` cannot be told; those of check, reach, fence, states, simulate, confirm, run, verify, replay and findings can"
     )]
     Command(String),
 }
 
 /// Commands whose answers are stories.
-const COMMANDS: [&str; 9] = ["check", "reach", "fence", "states", "simulate", "run", "verify", "replay", "findings"];
+const COMMANDS: [&str; 10] =
+    ["check", "reach", "fence", "states", "simulate", "confirm", "run", "verify", "replay", "findings"];
 
 /// Reads the text of a document.
 pub fn read(text: &str) -> Result<Document, StoryError> {
@@ -169,6 +173,7 @@ pub fn stories(document: &answer::Document) -> Result<Document, StoryError> {
             Answer::Fences(answer) => fence::fences(answer),
             Answer::FencePlaces(answer) => fence::places(answer),
             Answer::FinalStates(answer) => states::final_states(answer),
+            Answer::Confirmation(answer) => confirm::confirmation(answer),
             Answer::Sanitizer(answer) => sanitizer::report(answer),
             Answer::FixTrial(answer) => sanitizer::trial(answer),
             Answer::None(answer) => no_answer(answer),

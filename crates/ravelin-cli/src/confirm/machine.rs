@@ -1,0 +1,189 @@
+//! Compiles and runs the program of a test.
+//!
+//! Each program is built in a temporary folder, which is removed as soon as the program runs: nothing is left behind, however this
+//! process ends. A program prints its counts after each batch, so that
+//! what is known is known when a signal comes. It ends with this process: without a reader its output fails.
+
+use anyhow::{Context, bail};
+use ravelin::answer::TestCounts;
+use ravelin::confirm::MachineTest;
+use ravelin_process::interrupt;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// Between two looks at the signal and the clock.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long a program may take to end by itself.
+const GRACE: Duration = Duration::from_millis(200);
+/// Options of every compiler. The order of accesses does not depend on them.
+pub const FLAGS: [&str; 4] = ["-O2", "-std=gnu11", "-Wall", "-pthread"];
+
+/// A C compiler of this machine.
+pub struct Compiler(String);
+
+impl Compiler {
+    /// The named one, or the first that there is.
+    pub fn find(named: Option<&str>) -> anyhow::Result<Compiler> {
+        let starts = |name: &&str| {
+            let mut command = Command::new(name);
+            command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            command.status().is_ok_and(|status| status.success())
+        };
+        match named {
+            Some(name) if starts(&name) => Ok(Compiler(name.to_owned())),
+            Some(name) => bail!("the compiler `{name}` cannot be started"),
+            None => match ["gcc", "clang", "cc"].into_iter().find(starts) {
+                Some(name) => Ok(Compiler(name.to_owned())),
+                None => bail!("there is no C compiler: install gcc or clang, or name one with --cc"),
+            },
+        }
+    }
+}
+
+/// A folder for a program, removed when dropped.
+struct Workshop(PathBuf);
+
+impl Workshop {
+    fn new() -> anyhow::Result<Workshop> {
+        for number in 0..100 {
+            let path = std::env::temp_dir().join(format!("ravelin-confirm-{}-{number}", std::process::id()));
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Ok(Workshop(path)),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error).with_context(|| path.display().to_string()),
+            }
+        }
+        bail!("there is no room for a temporary folder")
+    }
+
+    fn program(&self) -> PathBuf {
+        self.0.join("test")
+    }
+}
+
+impl Compiler {
+    /// Compiles a program; none if a signal came first.
+    pub fn compile(&self, text: &str) -> anyhow::Result<Option<TestProgram>> {
+        let workshop = Workshop::new()?;
+        let source = workshop.0.join("test.c");
+        std::fs::write(&source, text).with_context(|| source.display().to_string())?;
+        let mut command = Command::new(&self.0);
+        command.args(FLAGS).arg("-o").arg(workshop.program()).arg(&source);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = ChildGuard(command.spawn().with_context(|| self.0.clone())?);
+        let mut messages = child.0.stderr.take().context("no pipe")?;
+        let reader = std::thread::spawn(move || {
+            let mut text = String::new();
+            // What cannot be read is not shown.
+            let _ = messages.read_to_string(&mut text);
+            text
+        });
+        let status = loop {
+            if let Some(status) = child.0.try_wait()? {
+                break status;
+            }
+            if interrupt::is_asked() {
+                return Ok(None);
+            }
+            std::thread::sleep(LOOK / 4);
+        };
+        if !status.success() {
+            let messages = reader.join().unwrap_or_default();
+            bail!("{} cannot compile the program of the test:\n{messages}", self.0);
+        }
+        Ok(Some(TestProgram(workshop)))
+    }
+}
+
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The compiled program of a test.
+pub struct TestProgram(Workshop);
+
+impl TestProgram {
+    /// Runs it for a time, or until its outcome is seen; a signal ends it, too.
+    pub fn run(self, test: &MachineTest, time: Duration, until_seen: bool) -> anyhow::Result<TestCounts> {
+        let mut child = ChildGuard(started(&self.0.program(), time)?);
+        // A process keeps its program when the file is gone.
+        drop(self);
+        let output = child.0.stdout.take().context("no pipe")?;
+        let (sender, lines) = mpsc::channel();
+        // Ends with the program.
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines() {
+                let Ok(line) = line else { return };
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let end = Instant::now() + time + GRACE;
+        let mut counts = test.counts(0, 0.0, &vec![0; test.outcomes.len()]);
+        loop {
+            match lines.recv_timeout(LOOK) {
+                Ok(line) => {
+                    let batch = batch(&line).with_context(|| format!("the program of the test printed `{line}`"))?;
+                    counts = test.counts(batch.iterations, batch.seconds, &batch.counts);
+                    if until_seen && counts.seen > 0 || counts.forbidden > 0 {
+                        return Ok(counts);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if interrupt::is_asked() || Instant::now() > end {
+                return Ok(counts);
+            }
+        }
+        let status = child.0.wait()?;
+        if !status.success() && !interrupt::is_asked() {
+            bail!("the program of the test failed: {}", described(status));
+        }
+        Ok(counts)
+    }
+}
+
+fn started(path: &Path, time: Duration) -> anyhow::Result<Child> {
+    let mut command = Command::new(path);
+    command.arg(format!("{:.3}", time.as_secs_f64())).arg("--batches");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    command.spawn().with_context(|| path.display().to_string())
+}
+
+fn described(status: ExitStatus) -> String {
+    status.to_string()
+}
+
+/// What a program printed after a batch: all counts since its start.
+struct Batch {
+    iterations: u64,
+    seconds: f64,
+    counts: Vec<u64>,
+}
+
+fn batch(line: &str) -> Option<Batch> {
+    let mut words = line.split(' ');
+    (words.next()? == "batch").then_some(())?;
+    let iterations = words.next()?.parse().ok()?;
+    let seconds = words.next()?.parse().ok()?;
+    let counts = words.map(|word| word.parse().ok()).collect::<Option<Vec<u64>>>()?;
+    Some(Batch { iterations, seconds, counts })
+}
+
+/// A process that is killed and waited for when dropped.
+struct ChildGuard(Child);
+
+impl Drop for ChildGuard {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

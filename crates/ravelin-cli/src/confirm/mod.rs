@@ -1,0 +1,300 @@
+//! `ravelin confirm`: a witness under tso, shown on this machine.
+//!
+//! The witness comes from a report, or from asking `reach` and `check` about a program. The library makes tests of it
+//! (`ravelin::confirm`), `machine.rs` compiles and runs them, and `folder.rs` leaves them for another machine.
+
+mod folder;
+mod machine;
+
+use crate::arguments::{InputOptions, Output};
+use crate::ask::Answers;
+use crate::exit::Exit;
+use crate::input::{self, ReadError};
+use crate::named::named;
+use anyhow::{Context, bail};
+use clap::Args;
+use machine::Compiler;
+use ravelin::answer::{ConfirmOutcome, Confirmation, EndRun, FencedTest, HardwareTest, Limit, NoAnswer, Verdict};
+use ravelin::confirm::{MachineTest, Subject, TestPlan};
+use ravelin::{Answer, Budget, Document, Limits, Model, Program, usual_memory, usual_workers};
+use ravelin_output::complain;
+use ravelin_process::interrupt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+const CONFIRM_HELP: &str = "\
+The outcome of the witness is looked for with `mov`, `lock` and `mfence` in the order of the program, one thread per core. A second
+test has the fences that `ravelin fence` finds, and must not show it.
+
+Exit codes: 0 the model forbids the outcome, 1 it was seen (or one that the model forbids, which is said first), 2 the input or the
+command line is wrong, 3 the model allows it and it was not seen.";
+
+#[derive(Debug, Args)]
+#[command(after_help = CONFIRM_HELP)]
+pub struct Confirm {
+    /// A program, or a report of `--format json` of check, reach, states, run or verify; `-` reads standard input
+    #[arg(value_name = "FILE|REPORT")]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub input: InputOptions,
+    /// What gives the witness of a program: `reach`, `check` or `states`; `auto` asks reach, and then check
+    #[arg(long, default_value = "auto", value_name = "QUESTION", value_parser = named(&Question::ALL, Question::name))]
+    pub question: Question,
+    /// How long to run until the outcome is seen: seconds, or such as 90s, 5m, 1h
+    #[arg(long, default_value = "5s", value_name = "TIME", value_parser = ravelin::parse_time)]
+    pub timeout: Duration,
+    /// How long to run the test with fences, after the outcome was seen; 0 omits it
+    #[arg(long, default_value = "1s", value_name = "TIME", value_parser = ravelin::parse_time)]
+    pub fenced: Duration,
+    /// The C compiler [default: gcc, or clang if there is no gcc]
+    #[arg(long, value_name = "COMPILER")]
+    pub cc: Option<String>,
+    /// Leave the programs in this folder, with a Makefile and a README, to be run on another machine
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+    /// Stop looking for a witness after this number of states
+    #[arg(long, value_name = "N")]
+    pub max_states: Option<u64>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Which question gives the witness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    Auto,
+    Reach,
+    Check,
+    States,
+}
+
+impl Question {
+    const ALL: [Question; 4] = [Question::Auto, Question::Reach, Question::Check, Question::States];
+
+    fn name(self) -> &'static str {
+        match self {
+            Question::Auto => "auto",
+            Question::Reach => "reach",
+            Question::Check => "check",
+            Question::States => "states",
+        }
+    }
+}
+
+pub fn run(arguments: &Confirm) -> anyhow::Result<Exit> {
+    let Confirm { file: path, output, .. } = arguments;
+    output.refuse_herd()?;
+    output.refuse_sarif("confirm")?;
+    output.pages.check()?;
+    interrupt::stop();
+    let file = path.display().to_string();
+    let mut answers = Answers::new("confirm", output, false);
+    let limits = Limits { states: arguments.max_states, memory: usual_memory(), ..Limits::default() };
+    let text = match answers.read(&file, limits, || ravelin_process::input::read(path)) {
+        Ok(text) => text,
+        Err(error) => {
+            answers.without_input(file, error.into())?;
+            return answers.conclude();
+        }
+    };
+    let found = if text.trim_start().starts_with('{') && arguments.input.from.is_none() {
+        of_report(&text)
+    } else {
+        match answers.read(&file, limits, || input::parse(path, text, &arguments.input.reading())) {
+            Ok(program) => {
+                answers.sources.push((file.clone(), program.text().to_owned()));
+                let budget = Budget { limits, ..Budget::default() }.workers(usual_workers());
+                answers.ask(&file, Some(Model::Tso), budget, |budget| of_program(&program, arguments.question, budget))
+            }
+            Err(error @ (ReadError::Program(_) | ReadError::Interrupted | ReadError::Other(_))) => {
+                answers.without_input(file, error)?;
+                return answers.conclude();
+            }
+        }
+    };
+    let answer = found.and_then(|found| confirmed(arguments, &file, found));
+    match answer {
+        Ok(answer) => answers.add(Exit::of(&answer), answer, &|answer, style| answer.text(style))?,
+        Err(error) => {
+            complain!("error: {file}: {error:#}");
+            answers.fail(NoAnswer::error(&file, format!("{error:#}")));
+        }
+    }
+    answers.conclude()
+}
+
+/// What is to be confirmed, with remarks.
+struct Target {
+    subject: Subject,
+    notes: Vec<String>,
+}
+
+impl From<Subject> for Target {
+    fn from(subject: Subject) -> Target {
+        Target { subject, notes: Vec::new() }
+    }
+}
+
+/// The first answer of a report that has something to confirm.
+fn of_report(text: &str) -> anyhow::Result<Target> {
+    let document = Document::read(text)?;
+    let subjects = document.answers.iter().map(Subject::of).collect::<Result<Vec<_>, _>>()?;
+    let rank = |subject: &Subject| match subject {
+        Subject::Run { .. } | Subject::Finding { .. } => 0,
+        Subject::Forbidden { .. } => 1,
+        Subject::Nothing(_) => 2,
+    };
+    let best = subjects.into_iter().min_by_key(rank);
+    Ok(best.context("the report has no answers")?.into())
+}
+
+/// Asks for a witness under tso.
+fn of_program(program: &Program, question: Question, budget: Budget) -> anyhow::Result<Target> {
+    let reach = || ravelin::reach(program).model(Model::Tso).budget(budget).run();
+    let check = || ravelin::check(program).model(Model::Tso).budget(budget).run();
+    match question {
+        Question::Check => Ok(Subject::of(&check()?)?.into()),
+        Question::Reach => Ok(Subject::of(&reach()?)?.into()),
+        Question::States => {
+            let answer = ravelin::states(program).model(Model::Tso).budget(budget).run()?;
+            Ok(Subject::of(&answer)?.into())
+        }
+        Question::Auto => {
+            let reached = reach()?;
+            let subject = Subject::of(&reached)?;
+            let has_tests = |run: &EndRun| matches!(TestPlan::of_run(run), Ok(TestPlan::Tests(_)));
+            if matches!(&subject, Subject::Run { run, .. } if has_tests(run)) {
+                return Ok(subject.into());
+            }
+            let mut found = Target::from(Subject::of(&check()?)?);
+            let has_goals = matches!(&reached, Answer::Reachability(found) if found.goals > 0);
+            match (reached.verdict(), &found.subject) {
+                (Some(Verdict::Holds), Subject::Run { .. }) if has_goals => {
+                    found
+                        .notes
+                        .push("No goal is violated under tso. The witness is the first one of `check`.".to_owned());
+                }
+                (Some(Verdict::Violated), Subject::Run { .. }) => {
+                    let note =
+                        "No test of the run of `reach` differs from sc. The witness is the first one of `check`.";
+                    found.notes.push(note.to_owned());
+                }
+                _ => {}
+            }
+            Ok(found)
+        }
+    }
+}
+
+fn confirmed(arguments: &Confirm, file: &str, found: Target) -> anyhow::Result<Answer> {
+    let Target { subject, notes } = found;
+    let mut answer = Confirmation {
+        file: file.to_owned(),
+        model: Model::Tso,
+        verdict: Verdict::Holds,
+        outcome: ConfirmOutcome::Forbidden,
+        source: String::new(),
+        sentence: String::new(),
+        notes,
+        tests: Vec::new(),
+        limit: None,
+        witness: None,
+    };
+    let plan = match subject {
+        Subject::Nothing(_) if interrupt::is_asked() => {
+            return Ok(Answer::None(NoAnswer::interrupted(file, Some(Model::Tso), None)));
+        }
+        Subject::Nothing(why) => bail!("there is nothing to confirm: {why}"),
+        Subject::Forbidden { source, sentence } => {
+            (answer.source, answer.sentence) = (source.to_owned(), sentence);
+            return Ok(Answer::Confirmation(Box::new(answer)));
+        }
+        Subject::Finding { sentence, plan } => {
+            (answer.source, answer.sentence) = ("finding".to_owned(), sentence);
+            plan
+        }
+        Subject::Run { source, sentence, run } => {
+            (answer.source, answer.sentence) = (source.to_owned(), sentence);
+            let plan = plan(&run)?;
+            answer.witness = Some(run);
+            plan
+        }
+    };
+    match plan {
+        TestPlan::Forbidden => {
+            answer
+                .notes
+                .push("The witness is not one of x86: x86-TSO forbids its outcome. Nothing was run.".to_owned());
+        }
+        TestPlan::Tests(tests) => {
+            if let Some(folder) = &arguments.keep {
+                folder::keep(folder, file, &tests)?;
+            }
+            show(arguments, &tests, &mut answer)?;
+        }
+    }
+    answer.verdict = answer.outcome.verdict();
+    Ok(Answer::Confirmation(Box::new(answer)))
+}
+
+fn plan(run: &EndRun) -> anyhow::Result<TestPlan> {
+    Ok(TestPlan::of_run(run)?)
+}
+
+/// Runs one test after the other until one shows its outcome, and then that one with fences.
+fn show(arguments: &Confirm, tests: &[MachineTest], answer: &mut Confirmation) -> anyhow::Result<()> {
+    answer.outcome = ConfirmOutcome::NotSeen;
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        answer
+            .notes
+            .push("Nothing was run: this machine is not x86-64 with Linux (--keep writes the programs).".to_owned());
+        return Ok(());
+    }
+    let compiler = Compiler::find(arguments.cc.as_deref())?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let end = Instant::now() + arguments.timeout;
+    for (number, test) in tests.iter().enumerate() {
+        if interrupt::is_asked() {
+            break;
+        }
+        if test.threads.len() > cores {
+            answer.notes.push(format!(
+                "{} threads share {cores} of this machine's cores: outcomes that need all of them to run at the same time could not be tried.",
+                test.threads.len()
+            ));
+        }
+        let Some(program) = compiler.compile(&test.program)? else { break };
+        let left = end.saturating_duration_since(Instant::now());
+        let share = left / (tests.len() - number) as u32;
+        let measured = program.run(test, share, true)?;
+        let (seen, forbidden) = (measured.seen > 0, measured.forbidden > 0);
+        let mut told = HardwareTest {
+            part: test.part,
+            method: test.method,
+            threads: test.threads.clone(),
+            wanted: test.wanted.clone(),
+            measured,
+            fenced: None,
+        };
+        if let (true, false, Some(fenced)) = (seen && !interrupt::is_asked(), arguments.fenced.is_zero(), &test.fenced)
+            && let Some(program) = compiler.compile(&fenced.program)?
+        {
+            let measured = program.run(fenced, arguments.fenced, false)?;
+            told.fenced = Some(FencedTest { fences: fenced.fences.clone(), measured });
+        }
+        let fenced_forbidden = told.fenced.as_ref().is_some_and(|fenced| fenced.measured.forbidden > 0);
+        answer.tests.push(told);
+        if forbidden || fenced_forbidden {
+            answer.outcome = ConfirmOutcome::ModelBroken;
+            break;
+        }
+        if seen {
+            answer.outcome = ConfirmOutcome::Seen;
+            break;
+        }
+    }
+    if interrupt::is_asked() {
+        answer.limit = Some(Limit::Interrupted);
+    }
+    Ok(())
+}

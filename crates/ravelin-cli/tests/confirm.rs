@@ -1,0 +1,145 @@
+//! `ravelin confirm`: what x86 forbids is refused, what it allows is shown, and no outcome is seen that the model forbids.
+//!
+//! Whether an outcome is seen in a given time depends on the machine. Only store buffering is expected to be seen, with much time; for all
+//! others it may be seen or not, and what must hold is that nothing forbidden is.
+
+use crate::running::{Scratch, code, ravelin};
+use ravelin_frontend::print;
+use ravelin_semantics::generate::{Config, Generator};
+use ravelin_testing::{has, seeds, skip};
+use serde_json::Value;
+
+/// Whether this machine can run tests; otherwise the calling test is skipped.
+fn can_run() -> bool {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        skip("outcomes of x86 are seen only there");
+        return false;
+    }
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        skip("there is only one core");
+        return false;
+    }
+    has("gcc", "--version", "gcc")
+}
+
+fn confirmed(arguments: &[&str], input: &str) -> (i32, Value) {
+    let mut words = vec!["confirm"];
+    words.extend(arguments);
+    words.extend(["--format", "json"]);
+    let output = ravelin(&words, input);
+    let text = String::from_utf8(output.stdout.clone()).expect("UTF-8");
+    let document = crate::json_schema::valid(&text);
+    (code(&output), document["answers"][0].clone())
+}
+
+/// Nothing that the model forbids, in any test, with and without fences.
+fn assert_nothing_forbidden(answer: &Value, what: &str) {
+    assert_ne!(answer["outcome"], "model_broken", "{what}: {answer}");
+    for test in answer["tests"].as_array().into_iter().flatten() {
+        assert_eq!(test["measured"]["forbidden"], 0, "{what}: {test}");
+        for row in test["measured"]["histogram"].as_array().expect("rows") {
+            assert!(row["allowed"] != "nothing" || row["count"] == 0, "{what}: {row}");
+        }
+        assert!(test["fenced"]["measured"]["seen"].as_u64().unwrap_or(0) == 0, "{what}: {test}");
+    }
+}
+
+#[test]
+fn store_buffering_is_seen_and_its_fences_forbid_it() {
+    if !can_run() {
+        return;
+    }
+    let (exit, answer) = confirmed(&["examples/sb.rav", "--timeout", "60s"], "");
+    assert_eq!(exit, 1, "{answer}");
+    assert_eq!(answer["outcome"], "seen");
+    assert_eq!(answer["tests"][0]["method"], "perpetual");
+    assert_eq!(answer["tests"][0]["fenced"]["fences"].as_array().map(Vec::len), Some(2));
+    assert_nothing_forbidden(&answer, "sb");
+}
+
+#[test]
+fn what_x86_forbids_is_not_run() {
+    for name in ["mp", "lb", "iriw", "wrc", "s", "2+2w", "sb-fenced", "dekker-fenced", "peterson-fenced"] {
+        let (exit, answer) = confirmed(&[&format!("examples/{name}.rav")], "");
+        assert_eq!((exit, &answer["outcome"]), (0, &Value::from("forbidden")), "{name}: {answer}");
+        assert!(answer.get("tests").is_none(), "{name}: {answer}");
+    }
+}
+
+#[test]
+fn known_algorithms_show_nothing_forbidden() {
+    if !can_run() {
+        return;
+    }
+    for name in ["r", "n6", "dekker", "peterson", "parker"] {
+        let (exit, answer) = confirmed(&[&format!("examples/{name}.rav"), "--timeout", "1s", "--fenced", "0.2"], "");
+        assert!(exit == 1 || exit == 3, "{name}: {answer}");
+        assert!(!answer["tests"].as_array().expect("tests").is_empty(), "{name}: {answer}");
+        assert_nothing_forbidden(&answer, name);
+    }
+}
+
+#[test]
+fn reports_are_as_good_as_programs() {
+    if !can_run() {
+        return;
+    }
+    let scratch = Scratch::new("confirm-report");
+    for question in ["check", "reach", "states"] {
+        let report = ravelin(&[question, "examples/sb.rav", "--model", "tso", "--format", "json"], "").stdout;
+        let report = scratch.write("report.json", &String::from_utf8(report).expect("UTF-8"));
+        let (exit, answer) = confirmed(&[&report, "--timeout", "60s", "--fenced", "0"], "");
+        assert_eq!((exit, &answer["source"]), (1, &Value::from(question)), "{answer}");
+    }
+    let report = ravelin(&["check", "examples/mp.rav", "--model", "rc20", "--format", "json"], "").stdout;
+    let report = scratch.write("mp.json", &String::from_utf8(report).expect("UTF-8"));
+    assert_eq!(confirmed(&[&report], "").0, 0);
+}
+
+#[test]
+fn what_has_nothing_to_confirm_is_an_error() {
+    for (text, says) in [
+        ("{}", "no document of Ravelin"),
+        (r#"{ "schema": "ravelin/2", "command": "check", "answers": [] }"#, "no answers"),
+        ("thread", "expected"),
+    ] {
+        let output = ravelin(&["confirm", "-"], text);
+        assert_eq!(code(&output), 2, "{output:?}");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(message.contains(says) || text == "thread", "{message}");
+    }
+}
+
+#[test]
+fn programs_are_kept_with_what_builds_them() {
+    if !can_run() {
+        return;
+    }
+    let scratch = Scratch::new("confirm-keep");
+    let marker = scratch.write("marker", "");
+    let folder = std::path::Path::new(&marker).with_file_name("kept");
+    let kept = folder.display().to_string();
+    confirmed(&["examples/sb.rav", "--timeout", "1s", "--fenced", "0", "--keep", &kept], "");
+    for name in ["test-run.c", "test-run-fenced.c", "Makefile", "README"] {
+        assert!(folder.join(name).is_file(), "{name}");
+    }
+}
+
+/// Every outcome of random programs is one that the reference semantics allows.
+#[test]
+fn generated_programs_show_nothing_forbidden() {
+    if !can_run() {
+        return;
+    }
+    let generator = Generator::new(Config::loop_free());
+    let mut run = 0;
+    for seed in seeds(12) {
+        let text = print::rav(&generator.program(seed));
+        let (exit, answer) =
+            confirmed(&["-", "--from", "rav", "--question", "check", "--timeout", "0.1", "--fenced", "0.1"], &text);
+        assert!([0, 1, 2, 3].contains(&exit), "seed {seed}: {answer}");
+        assert_nothing_forbidden(&answer, &format!("seed {seed}"));
+        run += usize::from(answer["tests"].is_array());
+    }
+    assert!(run > 0 || !ravelin_testing::is_default_run(), "no program was run");
+}

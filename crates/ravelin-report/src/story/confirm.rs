@@ -1,0 +1,53 @@
+//! Answers of `confirm`: what this machine showed, beside the witness.
+
+use super::facts::{fact, seconds};
+use super::graph::graph;
+use super::run::run;
+use super::{Demonstration, Story};
+use ravelin_answer::text::grouped;
+use ravelin_answer::{ConfirmOutcome, Confirmation, EndRun};
+
+pub fn confirmation(answer: &Confirmation) -> Story {
+    let file = &answer.file;
+    let sentence = match answer.outcome {
+        ConfirmOutcome::Seen => format!("This machine shows what the witness of {file} says."),
+        ConfirmOutcome::NotSeen => format!("x86 allows the outcome of {file}, and this machine did not show it."),
+        ConfirmOutcome::Forbidden => format!("x86 forbids the outcome of {file}: nothing was run."),
+        ConfirmOutcome::ModelBroken => format!("This machine shows an outcome of {file} that x86-TSO forbids."),
+    };
+    let mut notes = vec![answer.sentence.clone()];
+    notes.extend(answer.notes.iter().cloned());
+    notes.extend(answer.limit.map(|limit| format!("It was not completed: {limit}.")));
+    let mut facts = Vec::new();
+    for test in &answer.tests {
+        fact(&mut facts, "iterations", grouped(test.measured.iterations));
+        fact(&mut facts, "time", seconds(test.measured.seconds));
+        fact(&mut facts, "method", test.method.name());
+    }
+    Story {
+        verdict: answer.verdict.into(),
+        word: answer.outcome.word().to_owned(),
+        sentence,
+        notes,
+        demonstration: answer.witness.as_ref().map(|found| demonstration(answer, found)),
+        confirmation: Some(answer.clone()),
+        statistics: facts,
+        file: file.clone(),
+        model: Some(answer.model),
+        ..Story::default()
+    }
+}
+
+fn demonstration(answer: &Confirmation, found: &EndRun) -> Demonstration {
+    let run = run(&found.initial, &found.steps, true);
+    let parts = found.events.as_ref().zip(found.edges.as_ref());
+    let cycle = found.cycle.as_deref().unwrap_or_default();
+    let graph = parts.map(|(events, edges)| graph(&run, events, edges, cycle, &[]));
+    Demonstration {
+        sentence: answer.sentence.clone(),
+        run_title: format!("run under {}", answer.model),
+        graph,
+        run,
+        ..Demonstration::default()
+    }
+}
