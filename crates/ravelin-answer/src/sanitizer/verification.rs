@@ -26,6 +26,9 @@ pub struct Verification {
     pub failures: Vec<Failure>,
     /// Accesses that could be stale were looked for.
     pub checks_robustness: bool,
+    /// Data races were not looked for; omitted if they were.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ignores_races: bool,
     /// The model for which they were judged, `rc20` or `tso`. Documents of older versions do not have it; it was rc20.
     #[serde(default)]
     pub model: Option<Model>,

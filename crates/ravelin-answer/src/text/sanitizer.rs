@@ -94,7 +94,10 @@ fn verified(text: &mut String, report: &SanitizerReport, verification: &Verifica
                 "  every schedule of this test was run ({size}, at most {} each)",
                 counted(*events, "step")
             );
-            text.push_str("  no run fails or crashes, and there is no data race and no deadlock\n");
+            text.push_str(match verification.ignores_races {
+                false => "  no run fails or crashes, and there is no data race and no deadlock\n",
+                true => "  no run fails or crashes, and there is no deadlock; data races were not looked for\n",
+            });
             if verification.checks_robustness {
                 text.push_str(match verification.model {
                     Some(Model::Tso) => "  it behaves on x86 (TSO) as under sequential consistency\n",

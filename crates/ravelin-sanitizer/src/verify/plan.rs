@@ -213,6 +213,7 @@ impl VerifyPlan {
             limits,
             failures: state.problems.failures(),
             checks_robustness: self.robustness,
+            ignores_races: self.ignores_races(),
             model: self.judged_model(),
             seconds: start.elapsed().as_secs(),
         };
@@ -274,6 +275,11 @@ impl VerifyPlan {
         Ok(run)
     }
 
+    /// Whether the runtime was told not to look for data races.
+    fn ignores_races(&self) -> bool {
+        self.watch.options.iter().any(|option| option == "no-races")
+    }
+
     /// The answer if not even one run ended in time.
     fn without_a_run(&self, start: Instant) -> ExploredProgram {
         let verification = Verification {
@@ -286,6 +292,7 @@ impl VerifyPlan {
             limits: self.limit(0, start).into_iter().collect(),
             failures: Vec::new(),
             checks_robustness: self.robustness,
+            ignores_races: self.ignores_races(),
             model: self.judged_model(),
             seconds: start.elapsed().as_secs(),
         };
