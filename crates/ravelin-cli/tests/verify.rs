@@ -229,6 +229,18 @@ fn known_programs_have_one_run_per_trace() {
     }
 }
 
+/// What was not looked for is not claimed.
+#[test]
+fn without_races_the_answer_does_not_say_that_there_are_none() {
+    let workshop = Workshop::new("verify-no-races");
+    let Some(program) = built("store_buffers.c", &workshop) else { return };
+    for (options, expected) in [(&["--model", "tso"][..], None), (&["--model", "tso", "--no-races"], Some(true))] {
+        let verified = verify(&program, options, &["fenced"], &workshop.0).expect("an answer");
+        assert_eq!(verified.words(), ["verified"]);
+        assert_eq!(verified.answer["verification"]["ignores_races"].as_bool(), expected);
+    }
+}
+
 #[test]
 fn on_x86_only_a_delayed_store_is_found() {
     let workshop = Workshop::new("verify-tso");
@@ -242,6 +254,19 @@ fn on_x86_only_a_delayed_store_is_found() {
         ("rmw", true),
         ("failed", true),
         ("mutex", true),
+        ("locks", true),
+        ("tries", true),
+        ("reads", true),
+        ("writes", true),
+        ("spins", true),
+        ("waits", true),
+        ("fails", false),
+        ("fails-to-read", false),
+        ("fails-to-write", false),
+        ("finds-empty", false),
+        ("signals", false),
+        ("finds-done", false),
+        ("nests", false),
         ("spin", false),
         ("seq-cst", true),
         ("mp", true),

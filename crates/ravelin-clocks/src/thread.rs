@@ -315,17 +315,31 @@ impl ThreadClocks {
         self.acquire_views(released);
     }
 
+    /// The same by a plain load, which leaves the store buffer of x86 as it is.
+    pub fn acquire_by_load(&mut self, released: &ReleaseClocks) {
+        self.learn_sc(&released.sc);
+        self.acquire_stores_sc(released.drained());
+        self.learn_released(released);
+        self.load_stores(released.drained());
+        self.changed = self.epoch;
+        self.advance();
+    }
+
     /// Learns what was released in the views only. This is for order that is assumed where there may be none, as
     /// through a file that several pairs of threads share. Too much in the views hides violations; too much in `sc`
     /// would be a false alarm.
     pub fn acquire_views(&mut self, released: &ReleaseClocks) {
+        self.learn_released(released);
+        self.acquire_stores(released.drained());
+        self.changed = self.epoch;
+        self.advance();
+    }
+
+    fn learn_released(&mut self, released: &ReleaseClocks) {
         self.learn_views(&released.published);
         if let Some(acq) = &mut self.acq {
             acq.join(self.tid, &released.published);
         }
-        self.acquire_stores(released.drained());
-        self.changed = self.epoch;
-        self.advance();
     }
 
     /// Learns in `cur`. Returns whether anything was new.

@@ -110,7 +110,7 @@ pub enum RangeEffect {
 pub struct RunOperation {
     pub act: Act,
     /// For atomic accesses and fences; for an object `Release` if the operation is a plain store of the machine, as the
-    /// unlock of a spin lock is.
+    /// unlock of a spin lock is, and `Relaxed` if it only looked at the object.
     pub order: RecordedOrder,
     /// The first byte of its range, or the number of a thread.
     pub address: u64,

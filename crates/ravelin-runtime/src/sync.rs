@@ -11,9 +11,16 @@ use crate::records;
 use crate::this_thread::{self, WatchedThread};
 use ravelin_clocks::{ReleaseClocks, ThreadClocks};
 
-/// The calling thread learns what was released at `object`.
+/// The calling thread learns what was released at `object`, by a locked instruction.
 pub fn acquire(object: usize) {
     learn(object, ThreadClocks::acquire);
+}
+
+/// The same by a plain load, as where an initialiser is found to have ended.
+pub fn acquire_by_load(object: usize) {
+    if let Some(mut inside) = this_thread::enter() {
+        learn_released(inside.thread(), object, ThreadClocks::acquire_by_load);
+    }
 }
 
 /// The same where the order is only assumed: it may excuse an access, but proves nothing.
@@ -30,6 +37,13 @@ fn learn(object: usize, acquire: fn(&mut ThreadClocks, &ReleaseClocks)) {
 
 #[inline(always)]
 fn learn_inside(thread: &mut WatchedThread, object: usize, acquire: fn(&mut ThreadClocks, &ReleaseClocks)) {
+    // Also if nothing was released there yet.
+    thread.clocks.drain();
+    learn_released(thread, object, acquire);
+}
+
+#[inline(always)]
+fn learn_released(thread: &mut WatchedThread, object: usize, acquire: fn(&mut ThreadClocks, &ReleaseClocks)) {
     thread.spin.left();
     records::with(object, |record| {
         if let Some(released) = record.released() {
@@ -46,7 +60,12 @@ pub fn acquire_lock(lock: usize, mode: LockMode, pc: usize) {
         return held::took_unwatched(lock, mode, pc);
     };
     let thread = inside.thread();
-    learn_inside(thread, lock, ThreadClocks::acquire);
+    if mode == LockMode::Write && thread.held.find(lock).is_some() {
+        // A mutex that it has locked before. There is nothing to learn, and the C library only counts.
+        thread.spin.left();
+    } else {
+        learn_inside(thread, lock, ThreadClocks::acquire);
+    }
     thread.took(lock, mode, pc);
 }
 
@@ -61,6 +80,8 @@ pub fn release_lock(lock: usize, readers: Option<usize>) -> bool {
         return false;
     }
     match readers {
+        // Locked several times, it is not unlocked yet.
+        None if thread.held.find(lock).is_some() => thread.spin.left(),
         None => release_inside(thread, lock),
         Some(readers) => release_join_inside(thread, readers),
     }

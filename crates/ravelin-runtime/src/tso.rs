@@ -6,7 +6,7 @@ use crate::access::Effect;
 use crate::file;
 use crate::options;
 use crate::records::WordRecord;
-use crate::this_thread::{self, WatchedThread};
+use crate::this_thread::WatchedThread;
 use ravelin_clocks::{AccessViolation, Epoch, LocationAccess, ThreadClocks, Tid};
 use ravelin_findings::notes;
 
@@ -53,16 +53,4 @@ pub fn apply(
         record.location(|| 0).synchronise(&mut thread.clocks, access.order, access.site, effect.does());
     }
     made.violation
-}
-
-/// The calling thread has made a locked instruction of the C library that orders it with no other thread: it found a
-/// lock taken.
-pub fn drain() {
-    if options::tso()
-        && let Some(mut inside) = this_thread::enter()
-    {
-        let thread = inside.thread();
-        thread.clocks.drain();
-        thread.new_epoch();
-    }
 }

@@ -198,6 +198,14 @@ impl ThreadClocks {
         self.changed = epoch;
     }
 
+    /// Learns what was released, by a plain load, except in `sc`.
+    pub(crate) fn load_stores(&mut self, released: Option<&DrainedClocks>) {
+        let (tid, epoch) = (self.tid, self.epoch);
+        if let (Some(buffer), Some(released)) = (&mut self.buffer, released) {
+            buffer.learn(tid, epoch, &released.stores);
+        }
+    }
+
     /// Learns in `sc` what was released.
     #[inline]
     pub(crate) fn acquire_stores_sc(&mut self, released: Option<&DrainedClocks>) {

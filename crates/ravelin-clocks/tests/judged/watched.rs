@@ -185,7 +185,10 @@ impl Watched {
                 let posted = watched.release();
                 self.semaphores[semaphore].join(&posted);
             }
-            Act::Synchronise(SyncOperation::Take { semaphore }) => watched.acquire(&self.semaphores[semaphore]),
+            Act::Synchronise(SyncOperation::Take { semaphore, loads }) => {
+                let posted = &self.semaphores[semaphore];
+                if loads { watched.acquire_by_load(posted) } else { watched.acquire(posted) }
+            }
             Act::Synchronise(SyncOperation::Rename) => {
                 watched.rename(self.next, 1 + self.random.below(3) as Epoch);
                 self.next += self.habits.stride;

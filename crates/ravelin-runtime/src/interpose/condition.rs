@@ -130,7 +130,9 @@ fn wakes(condition: usize, pc: usize, most: usize) {
     start_order::release(condition);
     if schedule::is_on() {
         schedule::before(pc, Act::Give, condition);
-        schedule::wake_some(condition, most);
+        if schedule::wake_some(condition, most) == 0 {
+            schedule::only_looked();
+        }
     }
 }
 

@@ -27,7 +27,9 @@ interpose! {
             match word(guard).compare_exchange(0, PENDING, Ordering::Acquire, Ordering::Acquire) {
                 Ok(_) => return 1,
                 Err(now) if now & DONE != 0 => {
-                    sync::acquire(knowledge(guard));
+                    // The C++ library only loads the first byte.
+                    schedule::only_looked();
+                    sync::acquire_by_load(knowledge(guard));
                     return 0;
                 }
                 Err(now) => match schedule::mine() {

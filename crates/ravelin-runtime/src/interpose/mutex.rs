@@ -10,7 +10,7 @@
 use crate::held::{self, LockMode};
 use crate::misuse::{self, LockHolder};
 use crate::schedule::time;
-use crate::{memory, schedule, sync, tso};
+use crate::{memory, schedule, sync};
 use libc::{CLOCK_REALTIME, EBUSY, EOWNERDEAD, ETIMEDOUT, c_int};
 use ravelin_findings::events::Act;
 use ravelin_findings::{AccessKind, WaitsFor};
@@ -24,8 +24,6 @@ const MUTEX: usize = size_of::<libc::pthread_mutex_t>();
 fn acquire_if_locked(mutex: usize, pc: usize, status: c_int) -> c_int {
     if status == 0 || status == EOWNERDEAD {
         sync::acquire_lock(mutex, LockMode::Write, pc);
-    } else {
-        tso::drain();
     }
     status
 }
@@ -112,6 +110,7 @@ mod next {
 }
 
 /// Where the C library keeps the owner and the kind of a mutex, as its header shows (`__owner`, `__kind`).
+const COUNT: usize = 4;
 const OWNER: usize = 8;
 const KIND: usize = 16;
 const CHECKED: c_int = libc::PTHREAD_MUTEX_RECURSIVE | libc::PTHREAD_MUTEX_ERRORCHECK;
@@ -156,6 +155,9 @@ fn lock_in_turn(
     if kind & CHECKED == libc::PTHREAD_MUTEX_ERRORCHECK && owner == schedule::turn::own_tid() {
         return real();
     }
+    if is_counted(mutex, 0) {
+        return real();
+    }
     let locked = schedule::until(me, pc, Act::Lock, (WaitsFor::Mutex, mutex), until, || {
         Some(next::pthread_mutex_trylock(mutex)).filter(|status| *status != EBUSY)
     });
@@ -178,6 +180,18 @@ pub fn open(mutex: usize, pc: usize) {
     schedule::wake(mutex);
 }
 
+/// Whether the calling thread has locked a recursive mutex more often than `times`, and the steps of the run are given.
+/// Locking it again, or unlocking it before the last time, only changes a count (`__count`), which is no step.
+#[inline(always)]
+fn is_counted(mutex: usize, times: c_int) -> bool {
+    schedule::steer::is_on() && {
+        let (kind, owner) = kind_and_owner(mutex);
+        // SAFETY: as in `kind_and_owner`.
+        let count = unsafe { ((mutex + COUNT) as *const c_int).read_volatile() };
+        kind & CHECKED == libc::PTHREAD_MUTEX_RECURSIVE && owner == schedule::turn::own_tid() && count > times
+    }
+}
+
 /// Whether a mutex may be used by other processes.
 pub fn is_shared(mutex: usize) -> bool {
     kind_and_owner(mutex).0 & SHARED != 0
@@ -185,8 +199,11 @@ pub fn is_shared(mutex: usize) -> bool {
 
 /// Unlocks a lock by `real`; threads that wait for it try again.
 #[inline(always)]
-fn unlock(lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
-    unlock_after(schedule::before, lock, pc, real)
+fn unlock(mutex: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    if is_counted(mutex, 1) {
+        return real();
+    }
+    unlock_after(schedule::before, mutex, pc, real)
 }
 
 #[inline(always)]
@@ -237,7 +254,8 @@ interpose! {
     }
 
     fn pthread_mutex_trylock(mutex: usize; pc) -> c_int {
-        acquire_if_locked(mutex, pc, attempt(mutex, pc, || real(mutex)))
+        let status = if is_counted(mutex, 0) { real(mutex) } else { attempt(mutex, pc, || real(mutex)) };
+        acquire_if_locked(mutex, pc, status)
     }
 
     fn pthread_mutex_timedlock(mutex: usize, until: usize; pc) -> c_int {
@@ -273,7 +291,8 @@ interpose! {
     }
 
     fn mtx_trylock(mutex: usize; pc) -> c_int {
-        acquire_if_locked(mutex, pc, attempt(mutex, pc, || real(mutex)))
+        let status = if is_counted(mutex, 0) { real(mutex) } else { attempt(mutex, pc, || real(mutex)) };
+        acquire_if_locked(mutex, pc, status)
     }
 
     fn mtx_timedlock(mutex: usize, until: usize; pc) -> c_int {

@@ -11,26 +11,26 @@ use ravelin_findings::events::Act;
 
 interpose! {
     fn pthread_once(control: usize, initialise: usize; pc) -> c_int {
-        wait_for_others(control, pc);
+        let is_done = wait_for_others(control, pc);
         intend(control, initialise);
         let status = real(control, initialise_and_release as *const () as usize);
-        finished(control, pc);
-        sync::acquire(control);
+        finished(control, pc, is_done);
+        sync::acquire_by_load(control);
         status
     }
 
     fn call_once(control: usize, initialise: usize; pc) {
-        wait_for_others(control, pc);
+        let is_done = wait_for_others(control, pc);
         intend(control, initialise);
         real(control, initialise_and_release as *const () as usize);
-        finished(control, pc);
-        sync::acquire(control);
+        finished(control, pc, is_done);
+        sync::acquire_by_load(control);
     }
 }
 
-/// The initialiser has ended, in this thread or in another one.
-fn finished(control: usize, pc: usize) {
-    if schedule::steer::is_on() {
+/// The initialiser has ended, in this thread, or in another one before the call (`was_done`).
+fn finished(control: usize, pc: usize, was_done: bool) {
+    if schedule::steer::is_on() && !was_done {
         schedule::before(pc, Act::Give, control);
     }
     schedule::wake(control);
@@ -38,17 +38,23 @@ fn finished(control: usize, pc: usize) {
 
 /// With a schedule, no thread waits in the C library for an initialiser that another thread runs. The lowest bit of a
 /// control says that one runs. If the initialiser ends by an exception, no thread is woken, so waiting threads look
-/// from time to time.
-fn wait_for_others(control: usize, pc: usize) {
+/// from time to time. Returns whether an initialiser has ended; the next bit says that.
+fn wait_for_others(control: usize, pc: usize) -> bool {
     const LOOK: u64 = 1_000_000;
     let Some(me) = schedule::mine() else {
-        return;
+        return false;
     };
-    schedule::before(pc, Act::Touch, control);
     // SAFETY: the program's control, which the C library changes as an atomic.
-    while unsafe { (control as *const c_int).read_volatile() } & 1 != 0 {
+    let state = || unsafe { (control as *const c_int).read_volatile() };
+    schedule::before(pc, Act::Touch, control);
+    while state() & 1 != 0 {
         schedule::wait(me, pc, (WaitsFor::Initialisation, control), schedule::time::later(LOOK));
     }
+    let is_done = state() & 2 != 0;
+    if is_done {
+        schedule::only_looked();
+    }
+    is_done
 }
 
 // The control and the initialiser that the thread is about to run, if it is the first.

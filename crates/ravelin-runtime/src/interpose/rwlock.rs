@@ -9,7 +9,7 @@
 use crate::held::{self, LockMode};
 use crate::misuse::{self, LockHolder};
 use crate::schedule::time;
-use crate::{memory, schedule, sync, tso};
+use crate::{memory, schedule, sync};
 use libc::{CLOCK_REALTIME, EBUSY, ETIMEDOUT, c_int, pthread_rwlock_t};
 use ravelin_findings::events::Act;
 use ravelin_findings::{AccessKind, WaitsFor};
@@ -142,8 +142,6 @@ interpose! {
 fn reads(lock: usize, pc: usize, status: c_int) -> c_int {
     if status == 0 {
         sync::acquire_lock(lock, LockMode::Read, pc);
-    } else {
-        tso::drain();
     }
     status
 }
@@ -153,8 +151,6 @@ fn writes(lock: usize, pc: usize, status: c_int) -> c_int {
     if status == 0 {
         sync::acquire(left_by_readers(lock));
         sync::acquire_lock(lock, LockMode::Write, pc);
-    } else {
-        tso::drain();
     }
     status
 }

@@ -1,7 +1,7 @@
 //! Semaphores: after a successful wait, a thread knows what was known at every post so far.
 
 use crate::schedule::time;
-use crate::{memory, schedule, start_order, sync, tso};
+use crate::{memory, schedule, start_order, sync};
 use libc::{CLOCK_REALTIME, EAGAIN, ETIMEDOUT, c_int, c_uint, sem_t};
 use ravelin_findings::WaitsFor;
 use ravelin_findings::events::Act;
@@ -98,8 +98,6 @@ fn taken(semaphore: usize, status: c_int) -> c_int {
     if status == 0 {
         sync::acquire(semaphore);
         start_order::acquire(semaphore);
-    } else {
-        tso::drain();
     }
     status
 }

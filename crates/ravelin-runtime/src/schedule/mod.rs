@@ -223,6 +223,14 @@ pub fn attempted(pc: usize, act: Act, succeeded: bool) {
     }
 }
 
+/// The operation that began with [`before`] only had to look at its object, and so was no fence. The order of its event
+/// says so.
+pub fn only_looked() {
+    if steer::is_on() {
+        steer::only_looked();
+    }
+}
+
 /// A step of a steered thread that need not wait.
 fn step(me: usize, event: RunEvent) {
     steer::announce(me, event, 0);

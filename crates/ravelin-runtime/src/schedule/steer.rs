@@ -455,6 +455,16 @@ pub fn attempted(act: Act) {
     }
 }
 
+/// The last event was an operation on an object that only looked at it.
+pub fn only_looked() {
+    let last = WRITTEN.load(Ordering::Relaxed);
+    if last > 0 {
+        let mut event = read(last - 1);
+        event.operation.order = RecordedOrder::Relaxed;
+        overwrite(last - 1, event);
+    }
+}
+
 /// The thread that the calling thread has started has this place.
 pub fn started(place: usize) {
     let last = WRITTEN.load(Ordering::Relaxed);

@@ -107,8 +107,12 @@ impl Drawing {
             Act::Start => self.through_kernel(me, Subject::Started(operation.address)),
             Act::End | Act::Join => self.through_kernel(me, Subject::Ended(operation.address)),
             Act::Exit => {}
+            // The C library looks before it locks the bus.
             Act::LockFails => {
-                self.add(me, Deed::FailedUpdate(object), Order::Acquire);
+                self.add(me, Deed::Read(object), Order::Acquire);
+            }
+            _ if operation.order == RecordedOrder::Relaxed => {
+                self.add(me, Deed::Read(object), Order::Acquire);
             }
             Act::Unlock if operation.order == RecordedOrder::Release => {
                 self.add(me, Deed::Write(object), Order::Release);
@@ -422,11 +426,16 @@ mod tests {
                     8 => run.add(thread, Act::Update, orders(AcqRel, pick(4)), address, 0),
                     9 => run.add(thread, Act::Load, orders(Acquire, pick(4)), address, flags::COMPARES),
                     10 => run.add(thread, Act::Fence, [Acquire, Release, SeqCst][pick(3)], 0, 0),
-                    // The unlock of a spin lock releases.
+                    // The unlock of a spin lock releases, and a signal for which no thread waits only looks.
                     _ => {
-                        let (act, order) =
-                            [(Act::Touch, Plain), (Act::Lock, Plain), (Act::Unlock, Plain), (Act::Unlock, Release)]
-                                [pick(4)];
+                        let (act, order) = [
+                            (Act::Touch, Plain),
+                            (Act::Lock, Plain),
+                            (Act::Unlock, Plain),
+                            (Act::Unlock, Release),
+                            (Act::LockFails, Plain),
+                            (Act::Give, Relaxed),
+                        ][pick(6)];
                         run.add(thread, act, order, OBJECT, 0);
                     }
                 }

@@ -7,7 +7,8 @@
 //!
 //! What is ghb-before a *write* is closed under po, so a clock that counts the known writes of each thread says all:
 //! `loads` is what is ghb-before the next load of a thread, `stores` before its next store or locked instruction. Objects
-//! are locked and unlocked by locked instructions, except spin locks, whose unlock is a plain store.
+//! are locked and unlocked by locked instructions, except spin locks, whose unlock is a plain store. What finds a lock
+//! taken, an initialiser ended, or no thread to wake, is a plain load: the C library looks before it locks the bus.
 
 use super::locations::Locations;
 use super::views::join;
@@ -20,8 +21,8 @@ type Clock = Vec<u32>;
 pub(super) struct StoreBuffers {
     threads: Vec<BufferedThread>,
     memory: Vec<BufferedLocation>,
-    /// By address: ghb-before the next operation on the object.
-    objects: FxHashMap<u64, Clock>,
+    /// By address.
+    objects: FxHashMap<u64, BufferedObject>,
 }
 
 #[derive(Clone)]
@@ -39,6 +40,17 @@ struct BufferedLocation {
     /// ghb-before the next write.
     before_next: Clock,
     /// ghb-before or equal to the latest write.
+    latest: Clock,
+}
+
+/// A lock or the like.
+#[derive(Default)]
+struct BufferedObject {
+    /// The thread that changed it last.
+    writer: Option<usize>,
+    /// ghb-before its next change.
+    before_next: Clock,
+    /// ghb-before or equal to its latest change.
     latest: Clock,
 }
 
@@ -103,6 +115,8 @@ impl StoreBuffers {
                 self.fence(me);
             }
             Act::Exit => {}
+            Act::LockFails => self.look(me, address),
+            _ if event.operation.order == RecordedOrder::Relaxed => self.look(me, address),
             // A spin lock.
             Act::Unlock if event.operation.order == RecordedOrder::Release => self.object(me, address),
             _ => {
@@ -138,17 +152,31 @@ impl StoreBuffers {
         }
     }
 
+    /// A plain load of an object.
+    fn look(&mut self, me: usize, address: u64) {
+        let BufferedThread { loads, stores, .. } = &mut self.threads[me];
+        let object = self.objects.entry(address).or_default();
+        if object.writer.is_some_and(|writer| writer != me) {
+            join(loads, &object.latest);
+        }
+        join(stores, loads);
+        object.before_next.resize(loads.len(), 0);
+        join(&mut object.before_next, loads);
+    }
+
     fn fence(&mut self, me: usize) {
         let thread = &mut self.threads[me];
         thread.loads.clone_from(&thread.stores);
     }
 
-    /// An operation on an object comes after those before it.
+    /// A change of an object comes after all that was done to it before.
     fn object(&mut self, me: usize, address: u64) {
         let thread = &mut self.threads[me];
-        let object = self.objects.entry(address).or_insert_with(|| vec![0; thread.stores.len()]);
-        join(&mut thread.stores, object);
-        object.clone_from(&thread.stores);
+        let object = self.objects.entry(address).or_default();
+        object.writer = Some(me);
+        join(&mut thread.stores, &object.before_next);
+        object.before_next.clone_from(&thread.stores);
+        object.latest.clone_from(&thread.stores);
     }
 }
 

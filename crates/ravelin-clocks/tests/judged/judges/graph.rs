@@ -178,7 +178,7 @@ impl Graph {
                 let post = self.add(thread, Label::Other, &[]);
                 self.posts[semaphore].push(post);
             }
-            Act::Synchronise(SyncOperation::Take { semaphore }) => {
+            Act::Synchronise(SyncOperation::Take { semaphore, .. }) => {
                 self.add(thread, Label::Other, &self.posts[semaphore].clone());
             }
             Act::Synchronise(SyncOperation::Rename) => {}

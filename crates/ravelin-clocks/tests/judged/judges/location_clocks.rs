@@ -105,7 +105,7 @@ impl LocationClocks {
                 self.semaphores[semaphore].current.join(&passed.current);
                 self.semaphores[semaphore].sc.join(&passed.sc);
             }
-            Act::Synchronise(SyncOperation::Take { semaphore }) => {
+            Act::Synchronise(SyncOperation::Take { semaphore, .. }) => {
                 self.receive(thread, &self.semaphores[semaphore].clone())
             }
             Act::Synchronise(SyncOperation::Rename) => {}

@@ -134,7 +134,7 @@ impl Matrices {
                 self.semaphores[semaphore][0].join(&cur);
                 self.semaphores[semaphore][1].join(&sc);
             }
-            Act::Synchronise(SyncOperation::Take { semaphore }) => {
+            Act::Synchronise(SyncOperation::Take { semaphore, .. }) => {
                 self.receive(thread, self.semaphores[semaphore].clone())
             }
             Act::Synchronise(SyncOperation::Rename) => {}

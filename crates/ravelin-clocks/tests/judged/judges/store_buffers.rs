@@ -100,8 +100,14 @@ impl StoreBuffers {
                 self.semaphores[semaphore].stores.join(&passed.stores);
                 self.semaphores[semaphore].sc.join(&passed.sc);
             }
-            Act::Synchronise(SyncOperation::Take { semaphore }) => {
+            Act::Synchronise(SyncOperation::Take { semaphore, loads: false }) => {
                 self.receive(thread, &self.semaphores[semaphore].clone());
+            }
+            Act::Synchronise(SyncOperation::Take { semaphore, loads: true }) => {
+                let (thread, posted) = (&mut self.threads[thread], &self.semaphores[semaphore]);
+                thread.loads.join(&posted.stores);
+                thread.stores.join(&posted.stores);
+                thread.sc.join(&posted.sc);
             }
             // Nothing that a program does, but the crate uses it as a fence.
             Act::Synchronise(SyncOperation::Rename) => self.fence(thread),

@@ -152,7 +152,10 @@ impl Taste {
                 }
             }
             10 => Operation::Synchronise(SyncOperation::Post { semaphore: random.below(SEMAPHORES) }),
-            11 => Operation::Synchronise(SyncOperation::Take { semaphore: random.below(SEMAPHORES) }),
+            11 => Operation::Synchronise(SyncOperation::Take {
+                semaphore: random.below(SEMAPHORES),
+                loads: random.once_in(2),
+            }),
             _ => Operation::Synchronise(SyncOperation::Fence { order: AtomicOrder::SeqCst }),
         }
     }

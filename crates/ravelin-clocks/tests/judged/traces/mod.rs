@@ -53,9 +53,10 @@ pub enum SyncOperation {
     Post {
         semaphore: usize,
     },
-    /// Learns what was posted.
+    /// Learns what was posted, by a plain load if `loads`, which is no fence on x86.
     Take {
         semaphore: usize,
+        loads: bool,
     },
     /// The thread's epochs are used up: it goes on under another number. Nothing that a program does.
     Rename,
