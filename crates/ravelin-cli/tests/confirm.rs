@@ -96,6 +96,39 @@ fn reports_are_as_good_as_programs() {
     assert_eq!(confirmed(&[&report], "").0, 0);
 }
 
+/// A report of store buffering with more threads, each of which stores, and without a cycle.
+fn crowded_report(threads: usize) -> String {
+    let report = ravelin(&["check", "examples/sb.rav", "--model", "tso", "--format", "json"], "").stdout;
+    let mut document: Value = serde_json::from_slice(&report).expect("JSON");
+    let witness = &mut document["answers"][0]["witness"];
+    witness["cycle"] = Value::Array(Vec::new());
+    for number in 0..threads {
+        let mut thread = witness["initial"]["threads"][0].clone();
+        thread["thread"] = format!("t{number}").into();
+        witness["initial"]["threads"].as_array_mut().expect("threads").push(thread);
+    }
+    let steps = witness["steps"].as_array_mut().expect("steps");
+    for step in steps.iter_mut() {
+        step["buffers"] = vec![Value::Array(Vec::new()); threads + 2].into();
+    }
+    let store = steps.iter().find(|step| step["writes"][0]["place"] == "buffer").expect("a store").clone();
+    for number in 0..threads {
+        let mut step = store.clone();
+        step["thread"] = format!("t{number}").into();
+        step["writes"][0]["cell"] = format!("c{number}").into();
+        steps.push(step);
+    }
+    document.to_string()
+}
+
+#[test]
+fn a_report_of_many_threads_is_refused() {
+    let output = ravelin(&["confirm", "-"], &crowded_report(200));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(code(&output), 2, "{message}");
+    assert!(message.contains("202 threads, and a test has at most 6"), "{message}");
+}
+
 #[test]
 fn what_has_nothing_to_confirm_is_an_error() {
     for (text, says) in [

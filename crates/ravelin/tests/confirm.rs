@@ -1,11 +1,12 @@
 //! Tests for a machine, made from witnesses: every one has an outcome that tso allows and sc forbids.
 
-use ravelin::answer::{AllowedBy, Answer, TestMethod};
+use ravelin::answer::{AllowedBy, Answer, EndRun, TestMethod};
 use ravelin::confirm::{MachineTest, Subject, TestPlan};
-use ravelin::{Model, Program};
+use ravelin::{Budget, Model, Program};
 use ravelin_frontend::print;
 use ravelin_semantics::generate::{Config, Generator};
 use ravelin_testing::seeds;
+use std::sync::atomic::AtomicBool;
 
 fn example(name: &str) -> Program {
     let path = format!("{}/../../examples/{name}.rav", env!("CARGO_MANIFEST_DIR"));
@@ -14,8 +15,8 @@ fn example(name: &str) -> Program {
 }
 
 fn plan(answer: &Answer) -> Option<Result<TestPlan, ravelin::Error>> {
-    match Subject::of(answer).expect("a subject") {
-        Subject::Run { run, .. } => Some(TestPlan::of_run(&run)),
+    match Subject::of(answer, Budget::unlimited()).expect("a subject") {
+        Subject::Run { run, .. } => Some(TestPlan::of_run(&run, Budget::unlimited())),
         _ => None,
     }
 }
@@ -66,8 +67,49 @@ fn tests_have_the_accesses_of_their_witness() {
 #[test]
 fn what_x86_forbids_has_no_test() {
     assert!(matches!(plan(&check(&example("mp"), Model::Pso)), Some(Ok(TestPlan::Forbidden))));
-    assert!(matches!(Subject::of(&check(&example("mp"), Model::Rc20)), Ok(Subject::Forbidden { .. })));
-    assert!(matches!(Subject::of(&check(&example("mp"), Model::Tso)), Ok(Subject::Forbidden { .. })));
+    for model in [Model::Rc20, Model::Tso] {
+        let subject = Subject::of(&check(&example("mp"), model), Budget::unlimited());
+        assert!(matches!(subject, Ok(Subject::Forbidden { .. })), "{model}: {subject:?}");
+    }
+}
+
+/// The run of store buffering, with more threads that store to cells of their own, and without its cycle.
+fn crowded(threads: usize) -> EndRun {
+    let subject = Subject::of(&check(&example("sb"), Model::Tso), Budget::unlimited());
+    let Ok(Subject::Run { mut run, .. }) = subject else { panic!("{subject:?}") };
+    let issue = run.steps.iter().position(|step| !step.is_flush() && !step.writes.is_empty()).expect("a store");
+    let flush = run.steps.iter().position(|step| step.is_flush()).expect("a flush");
+    for number in 0..threads {
+        let mut thread = run.initial.threads[0].clone();
+        thread.thread = format!("t{number}");
+        run.initial.threads.push(thread);
+        for step in [issue, flush] {
+            let mut step = run.steps[step].clone();
+            step.thread = format!("t{number}");
+            step.writes[0].cell = format!("c{number}");
+            run.steps.push(step);
+        }
+    }
+    (run.events, run.edges, run.cycle) = (None, None, None);
+    *run
+}
+
+#[test]
+fn runs_that_are_too_large_have_no_test() {
+    for (threads, says) in [(200, "202 threads, and a test has at most 6"), (5, "7 threads")] {
+        let refused = TestPlan::of_run(&crowded(threads), Budget::unlimited()).expect_err("too large").to_string();
+        assert!(refused.contains(says), "{refused}");
+    }
+    assert!(matches!(TestPlan::of_run(&crowded(2), Budget::unlimited()), Ok(TestPlan::Tests(_))));
+}
+
+#[test]
+fn tests_are_made_within_a_budget() {
+    let run = crowded(2);
+    let stop = AtomicBool::new(true);
+    for budget in [Budget::unlimited().stop(&stop), Budget::unlimited().memory(1 << 10)] {
+        assert!(TestPlan::of_run(&run, budget).is_err());
+    }
 }
 
 #[test]

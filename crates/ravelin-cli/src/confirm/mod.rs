@@ -1,26 +1,27 @@
 //! `ravelin confirm`: a witness under tso, shown on this machine.
 //!
-//! The witness comes from a report, or from asking `reach` and `check` about a program. The library makes tests of it
+//! The witness comes from a report, or from asking `reach` and `check` about a program (`target.rs`). The library makes tests of it
 //! (`ravelin::confirm`), `machine.rs` compiles and runs them, and `folder.rs` leaves them for another machine.
 
 mod folder;
 mod machine;
+mod target;
 
 use crate::arguments::{InputOptions, Output};
 use crate::ask::Answers;
 use crate::exit::Exit;
 use crate::input::{self, ReadError};
 use crate::named::named;
-use anyhow::{Context, bail};
 use clap::Args;
 use machine::Compiler;
-use ravelin::answer::{ConfirmOutcome, Confirmation, EndRun, FencedTest, HardwareTest, Limit, NoAnswer, Verdict};
-use ravelin::confirm::{MachineTest, Subject, TestPlan};
-use ravelin::{Answer, Budget, Document, Limits, Model, Program, usual_memory, usual_workers};
+use ravelin::answer::{ConfirmOutcome, Confirmation, FencedTest, HardwareTest, Limit, NoAnswer, Verdict};
+use ravelin::confirm::{MachineTest, TestPlan};
+use ravelin::{Answer, Budget, Limits, Model, usual_memory, usual_workers};
 use ravelin_output::complain;
 use ravelin_process::interrupt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use target::{Question, Target};
 
 const CONFIRM_HELP: &str = "\
 The outcome of the witness is looked for with `mov`, `lock` and `mfence` in the order of the program, one thread per core. A second
@@ -59,28 +60,6 @@ pub struct Confirm {
     pub output: Output,
 }
 
-/// Which question gives the witness.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
-    Auto,
-    Reach,
-    Check,
-    States,
-}
-
-impl Question {
-    const ALL: [Question; 4] = [Question::Auto, Question::Reach, Question::Check, Question::States];
-
-    fn name(self) -> &'static str {
-        match self {
-            Question::Auto => "auto",
-            Question::Reach => "reach",
-            Question::Check => "check",
-            Question::States => "states",
-        }
-    }
-}
-
 pub fn run(arguments: &Confirm) -> anyhow::Result<Exit> {
     let Confirm { file: path, output, .. } = arguments;
     output.refuse_herd()?;
@@ -97,14 +76,15 @@ pub fn run(arguments: &Confirm) -> anyhow::Result<Exit> {
             return answers.conclude();
         }
     };
+    let budget = Budget { limits, ..Budget::default() }.workers(usual_workers());
     let found = if text.trim_start().starts_with('{') && arguments.input.from.is_none() {
-        of_report(&text)
+        answers.ask(&file, Some(Model::Tso), budget, |budget| Target::of_report(&text, budget))
     } else {
         match answers.read(&file, limits, || input::parse(path, text, &arguments.input.reading())) {
             Ok(program) => {
                 answers.sources.push((file.clone(), program.text().to_owned()));
-                let budget = Budget { limits, ..Budget::default() }.workers(usual_workers());
-                answers.ask(&file, Some(Model::Tso), budget, |budget| of_program(&program, arguments.question, budget))
+                let question = |budget: Budget| Target::of_program(&program, arguments.question, budget);
+                answers.ask(&file, Some(Model::Tso), budget, question)
             }
             Err(error @ (ReadError::Program(_) | ReadError::Interrupted | ReadError::Other(_))) => {
                 answers.without_input(file, error)?;
@@ -112,7 +92,11 @@ pub fn run(arguments: &Confirm) -> anyhow::Result<Exit> {
             }
         }
     };
-    let answer = found.and_then(|found| confirmed(arguments, &file, found));
+    let answer = match found {
+        // What was not found then says nothing.
+        Err(_) if interrupt::is_asked() => Ok(Answer::None(NoAnswer::interrupted(&file, Some(Model::Tso), None))),
+        found => found.and_then(|target| confirmed(arguments, &file, target)),
+    };
     match answer {
         Ok(answer) => answers.add(Exit::of(&answer), answer, &|answer, style| answer.text(style))?,
         Err(error) => {
@@ -123,122 +107,29 @@ pub fn run(arguments: &Confirm) -> anyhow::Result<Exit> {
     answers.conclude()
 }
 
-/// What is to be confirmed, with remarks.
-struct Target {
-    subject: Subject,
-    notes: Vec<String>,
-}
-
-impl From<Subject> for Target {
-    fn from(subject: Subject) -> Target {
-        Target { subject, notes: Vec::new() }
-    }
-}
-
-/// The first answer of a report that has something to confirm.
-fn of_report(text: &str) -> anyhow::Result<Target> {
-    let document = Document::read(text)?;
-    let subjects = document.answers.iter().map(Subject::of).collect::<Result<Vec<_>, _>>()?;
-    let rank = |subject: &Subject| match subject {
-        Subject::Run { .. } | Subject::Finding { .. } => 0,
-        Subject::Forbidden { .. } => 1,
-        Subject::Nothing(_) => 2,
-    };
-    let best = subjects.into_iter().min_by_key(rank);
-    Ok(best.context("the report has no answers")?.into())
-}
-
-/// Asks for a witness under tso.
-fn of_program(program: &Program, question: Question, budget: Budget) -> anyhow::Result<Target> {
-    let reach = || ravelin::reach(program).model(Model::Tso).budget(budget).run();
-    let check = || ravelin::check(program).model(Model::Tso).budget(budget).run();
-    match question {
-        Question::Check => Ok(Subject::of(&check()?)?.into()),
-        Question::Reach => Ok(Subject::of(&reach()?)?.into()),
-        Question::States => {
-            let answer = ravelin::states(program).model(Model::Tso).budget(budget).run()?;
-            Ok(Subject::of(&answer)?.into())
-        }
-        Question::Auto => {
-            let reached = reach()?;
-            let subject = Subject::of(&reached)?;
-            let has_tests = |run: &EndRun| matches!(TestPlan::of_run(run), Ok(TestPlan::Tests(_)));
-            if matches!(&subject, Subject::Run { run, .. } if has_tests(run)) {
-                return Ok(subject.into());
-            }
-            let mut found = Target::from(Subject::of(&check()?)?);
-            let has_goals = matches!(&reached, Answer::Reachability(found) if found.goals > 0);
-            match (reached.verdict(), &found.subject) {
-                (Some(Verdict::Holds), Subject::Run { .. }) if has_goals => {
-                    found
-                        .notes
-                        .push("No goal is violated under tso. The witness is the first one of `check`.".to_owned());
-                }
-                (Some(Verdict::Violated), Subject::Run { .. }) => {
-                    let note =
-                        "No test of the run of `reach` differs from sc. The witness is the first one of `check`.";
-                    found.notes.push(note.to_owned());
-                }
-                _ => {}
-            }
-            Ok(found)
-        }
-    }
-}
-
-fn confirmed(arguments: &Confirm, file: &str, found: Target) -> anyhow::Result<Answer> {
-    let Target { subject, notes } = found;
+/// Shows it on this machine, unless the model forbids it.
+fn confirmed(arguments: &Confirm, file: &str, target: Target) -> anyhow::Result<Answer> {
+    let Target { source, sentence, notes, plan, witness } = target;
     let mut answer = Confirmation {
         file: file.to_owned(),
         model: Model::Tso,
         verdict: Verdict::Holds,
         outcome: ConfirmOutcome::Forbidden,
-        source: String::new(),
-        sentence: String::new(),
+        source: source.to_owned(),
+        sentence,
         notes,
         tests: Vec::new(),
         limit: None,
-        witness: None,
+        witness,
     };
-    let plan = match subject {
-        Subject::Nothing(_) if interrupt::is_asked() => {
-            return Ok(Answer::None(NoAnswer::interrupted(file, Some(Model::Tso), None)));
+    if let TestPlan::Tests(tests) = plan {
+        if let Some(folder) = &arguments.keep {
+            folder::keep(folder, file, &tests)?;
         }
-        Subject::Nothing(why) => bail!("there is nothing to confirm: {why}"),
-        Subject::Forbidden { source, sentence } => {
-            (answer.source, answer.sentence) = (source.to_owned(), sentence);
-            return Ok(Answer::Confirmation(Box::new(answer)));
-        }
-        Subject::Finding { sentence, plan } => {
-            (answer.source, answer.sentence) = ("finding".to_owned(), sentence);
-            plan
-        }
-        Subject::Run { source, sentence, run } => {
-            (answer.source, answer.sentence) = (source.to_owned(), sentence);
-            let plan = plan(&run)?;
-            answer.witness = Some(run);
-            plan
-        }
-    };
-    match plan {
-        TestPlan::Forbidden => {
-            answer
-                .notes
-                .push("The witness is not one of x86: x86-TSO forbids its outcome. Nothing was run.".to_owned());
-        }
-        TestPlan::Tests(tests) => {
-            if let Some(folder) = &arguments.keep {
-                folder::keep(folder, file, &tests)?;
-            }
-            show(arguments, &tests, &mut answer)?;
-        }
+        show(arguments, &tests, &mut answer)?;
     }
     answer.verdict = answer.outcome.verdict();
     Ok(Answer::Confirmation(Box::new(answer)))
-}
-
-fn plan(run: &EndRun) -> anyhow::Result<TestPlan> {
-    Ok(TestPlan::of_run(run)?)
 }
 
 /// Runs one test after the other until one shows its outcome, and then that one with fences.

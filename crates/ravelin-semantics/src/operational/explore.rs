@@ -79,11 +79,21 @@ impl Reference {
     /// Visits every reachable state once, with its steps, breadth-first; at most `limit` of them. Returns their number,
     /// or `None` if there are more.
     pub fn visit(&self, limit: usize, visit: &mut dyn FnMut(&State, &EnabledSteps)) -> Result<Option<usize>, TooMany> {
+        self.visit_while(limit, &mut |_| true, visit)
+    }
+
+    /// The same, as long as `goes_on` says so. It is asked before each state, with the number of states that are stored.
+    pub fn visit_while(
+        &self,
+        limit: usize,
+        goes_on: &mut dyn FnMut(usize) -> bool,
+        visit: &mut dyn FnMut(&State, &EnabledSteps),
+    ) -> Result<Option<usize>, TooMany> {
         let mut waiting: VecDeque<State> = self.initial_states()?.into();
         let mut seen: FxHashSet<State> = waiting.iter().cloned().collect();
         let mut visited = 0;
         while let Some(state) = waiting.pop_front() {
-            if visited == limit {
+            if visited == limit || !goes_on(seen.len()) {
                 return Ok(None);
             }
             visited += 1;

@@ -6,15 +6,20 @@ use crate::error::Error;
 use ravelin_analysis::fences::{
     CostBy, FenceQuestion, SynthesisOutcome, SynthesisPurpose, Weights, automaton_sites, fences, offers,
 };
+use ravelin_explore::Budget;
 use ravelin_program::{Model, ThreadTransition};
 
+/// After so many states the test is run without a counter-test.
+const MOST_STATES: u64 = 1_000_000;
+
 /// The test with its fences, and where they are in words. None if none are needed or a limit was met.
-pub fn fenced(test: &LitmusTest) -> Result<Option<(LitmusTest, Vec<String>)>, Error> {
+pub fn fenced(test: &LitmusTest, budget: Budget) -> Result<Option<(LitmusTest, Vec<String>)>, Error> {
     let program = test.program();
     let sites = automaton_sites(&program);
     let allowed: Vec<usize> = (0..sites.len()).collect();
     let offers = offers(&program, &sites, &allowed, &CostBy::Size, Weights::FULL_ONLY);
-    let question = FenceQuestion::new(Model::Tso, SynthesisPurpose::Robust);
+    let budget = budget.silent().at_most(MOST_STATES);
+    let question = FenceQuestion { budget, ..FenceQuestion::new(Model::Tso, SynthesisPurpose::Robust) };
     let answer = fences(&program, &sites, &offers, &question).map_err(Error::Analysis)?;
     let (SynthesisOutcome::Found, Some(set)) = (&answer.outcome, answer.sets.first()) else { return Ok(None) };
     let chosen = set.choices(&offers);

@@ -17,6 +17,18 @@ use std::collections::{BTreeMap, BTreeSet};
 /// More accesses of one thread are no test: nobody waits for an outcome of that many loads.
 const MOST_ACCESSES: usize = 8;
 
+/// Nor are more threads: they would have to run at the same time.
+const MOST_THREADS: usize = 6;
+
+/// Why accesses are no test.
+#[derive(Clone, Debug)]
+pub enum NoTest {
+    /// There are not two threads.
+    Alone,
+    /// In words.
+    TooLarge(String),
+}
+
 /// A test and the outcome that is wanted.
 #[derive(Clone, Debug)]
 pub struct LitmusTest {
@@ -63,16 +75,23 @@ impl TestAccess {
 }
 
 impl LitmusTest {
-    /// The test of a run or of its cycle, if it is small enough for one.
-    pub fn of(execution: &Execution, part: TestPart) -> Option<LitmusTest> {
+    /// The test of a run or of its cycle, or why there is none.
+    pub fn of(execution: &Execution, part: TestPart) -> Result<LitmusTest, NoTest> {
         let kept: Vec<Vec<(AccessId, TestAccessKind)>> = match part {
             TestPart::Run => whole(execution),
             TestPart::Cycle => of_cycle(execution),
         };
-        if kept.len() < 2 || kept.iter().any(|thread| thread.len() > MOST_ACCESSES) {
-            return None;
+        let longest = kept.iter().map(Vec::len).max().unwrap_or(0);
+        match (kept.len(), longest) {
+            (0 | 1, _) => Err(NoTest::Alone),
+            (threads, _) if threads > MOST_THREADS => {
+                Err(NoTest::TooLarge(format!("it has {threads} threads, and a test has at most {MOST_THREADS}")))
+            }
+            (_, longest) if longest > MOST_ACCESSES => Err(NoTest::TooLarge(format!(
+                "a thread makes {longest} accesses, and in a test at most {MOST_ACCESSES}"
+            ))),
+            _ => Ok(LitmusTest::with(execution, part, &kept)),
         }
-        Some(LitmusTest::with(execution, part, &kept))
     }
 
     fn with(execution: &Execution, part: TestPart, kept: &[Vec<(AccessId, TestAccessKind)>]) -> LitmusTest {

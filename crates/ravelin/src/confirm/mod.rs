@@ -21,11 +21,12 @@ mod outcomes;
 
 use crate::error::Error;
 use execution::Execution;
-use litmus::LitmusTest;
+use litmus::{LitmusTest, NoTest};
 use outcomes::Outcomes;
 use ravelin_answer::{
     AllowedBy, Answer, EndRun, OutcomeCount, SanitizerReport, TestCounts, TestMethod, TestPart, TestThread,
 };
+use ravelin_explore::Budget;
 use ravelin_program::Model;
 
 /// What may be confirmed: a run, or that there is nothing to confirm.
@@ -59,8 +60,8 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// What an answer has to confirm.
-    pub fn of(answer: &Answer) -> Result<Subject, Error> {
+    /// What an answer has to confirm. The budget is for the tests of a finding.
+    pub fn of(answer: &Answer, budget: Budget) -> Result<Subject, Error> {
         let forbidden = |source, sentence: &str| Ok(Subject::Forbidden { source, sentence: sentence.to_owned() });
         match answer {
             Answer::Robustness(found) => match &found.witness {
@@ -131,17 +132,17 @@ impl Subject {
                 ))),
                 None => Ok(Subject::Nothing(format!("the answer under {} has no witness", found.model))),
             },
-            Answer::Sanitizer(report) => of_report(report),
+            Answer::Sanitizer(report) => of_report(report, budget),
             _ => Ok(Subject::Nothing("only check, reach, states, run and verify have something to confirm".to_owned())),
         }
     }
 }
 
-fn of_report(report: &SanitizerReport) -> Result<Subject, Error> {
+fn of_report(report: &SanitizerReport, budget: Budget) -> Result<Subject, Error> {
     let mut refused = None;
     for finding in &report.findings {
         match finding::cycle(finding) {
-            Ok((sentence, execution)) => match TestPlan::of(&execution)? {
+            Ok((sentence, execution)) => match TestPlan::of(&execution, budget)? {
                 TestPlan::Forbidden => {
                     let sentence = "x86 forbids it: a store buffer cannot make this access stale.".to_owned();
                     refused.get_or_insert(Subject::Forbidden { source: "finding", sentence });
@@ -210,28 +211,36 @@ pub struct TestOutcome {
 }
 
 impl TestPlan {
-    /// The tests of a run under tso or pso.
-    pub fn of_run(run: &EndRun) -> Result<TestPlan, Error> {
-        TestPlan::of(&Execution::of(run).map_err(Error::Question)?)
+    /// The tests of a run under tso or pso. A run that is too large for a test is refused, whatever the budget.
+    pub fn of_run(run: &EndRun, budget: Budget) -> Result<TestPlan, Error> {
+        TestPlan::of(&Execution::of(run).map_err(Error::Question)?, budget)
     }
 
-    fn of(execution: &Execution) -> Result<TestPlan, Error> {
+    fn of(execution: &Execution, budget: Budget) -> Result<TestPlan, Error> {
         let mut tests: Vec<MachineTest> = Vec::new();
         let mut is_forbidden = false;
+        let mut too_large = None;
         for part in [TestPart::Run, TestPart::Cycle] {
-            let Some(test) = LitmusTest::of(execution, part) else { continue };
-            match judged(test)? {
+            let judgement = match LitmusTest::of(execution, part) {
+                Ok(test) => judged(test, budget)?,
+                Err(NoTest::TooLarge(why)) => Judgement::TooLarge(why),
+                Err(NoTest::Alone) => continue,
+            };
+            match judgement {
                 Judgement::Test(test) if tests.iter().all(|earlier| earlier.threads != test.threads) => {
                     tests.push(*test)
                 }
                 Judgement::Forbidden => is_forbidden = true,
-                _ => {}
+                // The cycle is the smaller one, so what is said about it comes last and counts.
+                Judgement::TooLarge(why) => too_large = Some(why),
+                Judgement::Test(_) | Judgement::Useless => {}
             }
         }
-        match (tests.is_empty(), is_forbidden) {
-            (false, _) => Ok(TestPlan::Tests(tests)),
-            (true, true) => Ok(TestPlan::Forbidden),
-            (true, false) => Err(Error::Question(
+        match (tests.is_empty(), is_forbidden, too_large) {
+            (false, ..) => Ok(TestPlan::Tests(tests)),
+            (true, true, _) => Ok(TestPlan::Forbidden),
+            (true, false, Some(why)) => Err(Error::Question(format!("the run is too large for a test: {why}"))),
+            (true, false, None) => Err(Error::Question(
                 "no test of this run differs from sequential consistency in what loads read and what is in memory at the end"
                     .to_owned(),
             )),
@@ -243,19 +252,23 @@ enum Judgement {
     Test(Box<MachineTest>),
     /// The model forbids the outcome.
     Forbidden,
-    /// Sequential consistency allows the outcome, or the test is too large to decide.
+    /// Sequential consistency allows the outcome.
     Useless,
+    /// It is not decided who allows the outcome. This says why.
+    TooLarge(String),
 }
 
-fn judged(mut test: LitmusTest) -> Result<Judgement, Error> {
+fn judged(mut test: LitmusTest, budget: Budget) -> Result<Judgement, Error> {
     // What is in memory at the end counts only if the loads do not show it.
     for observes_memory in [false, true] {
         test.observe_memory(observes_memory);
-        let Some(outcomes) = Outcomes::of(&test)? else { return Ok(Judgement::Useless) };
+        let Some(outcomes) = Outcomes::of(&test, budget)? else {
+            return Ok(Judgement::TooLarge("its accesses have too many interleavings".to_owned()));
+        };
         match outcomes.allowed(&test.target) {
             AllowedBy::Tso => {
-                let fenced = fenced::fenced(&test)?.map(|(fenced, places)| -> Result<_, Error> {
-                    let outcomes = Outcomes::of(&fenced)?;
+                let fenced = fenced::fenced(&test, budget)?.map(|(fenced, places)| -> Result<_, Error> {
+                    let outcomes = Outcomes::of(&fenced, budget)?;
                     Ok(outcomes.map(|outcomes| Box::new(c::machine_test(&fenced, &outcomes, places, None))))
                 });
                 let fenced = fenced.transpose()?.flatten();

@@ -1,0 +1,122 @@
+//! What is to be confirmed: the witness of a report, or of a program that is asked about, as tests.
+//!
+//! Making tests explores states, so all of this looks at the budget, and is done where a signal is answered in time.
+
+use anyhow::{Context, bail};
+use ravelin::answer::{EndRun, Verdict};
+use ravelin::confirm::{Subject, TestPlan};
+use ravelin::{Answer, Budget, Document, Model, Program};
+
+/// Which question gives the witness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    Auto,
+    Reach,
+    Check,
+    States,
+}
+
+impl Question {
+    pub const ALL: [Question; 4] = [Question::Auto, Question::Reach, Question::Check, Question::States];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Question::Auto => "auto",
+            Question::Reach => "reach",
+            Question::Check => "check",
+            Question::States => "states",
+        }
+    }
+}
+
+/// An outcome and its tests, with remarks.
+pub struct Target {
+    /// What gave the witness.
+    pub source: &'static str,
+    /// The outcome, or why the model forbids it.
+    pub sentence: String,
+    pub notes: Vec<String>,
+    pub plan: TestPlan,
+    pub witness: Option<Box<EndRun>>,
+}
+
+impl Target {
+    /// The first answer of a report that has something to confirm.
+    pub fn of_report(text: &str, budget: Budget) -> anyhow::Result<Target> {
+        let document = Document::read(text)?;
+        let subjects = document.answers.iter().map(|answer| Subject::of(answer, budget));
+        let subjects = subjects.collect::<Result<Vec<_>, _>>()?;
+        let rank = |subject: &Subject| match subject {
+            Subject::Run { .. } | Subject::Finding { .. } => 0,
+            Subject::Forbidden { .. } => 1,
+            Subject::Nothing(_) => 2,
+        };
+        let best = subjects.into_iter().min_by_key(rank);
+        Target::of(best.context("the report has no answers")?, budget)
+    }
+
+    /// Asks for a witness under tso.
+    pub fn of_program(program: &Program, question: Question, budget: Budget) -> anyhow::Result<Target> {
+        let of = |answer: &Answer| Target::of(Subject::of(answer, budget)?, budget);
+        let reach = || ravelin::reach(program).model(Model::Tso).budget(budget).run();
+        let check = || ravelin::check(program).model(Model::Tso).budget(budget).run();
+        match question {
+            Question::Check => of(&check()?),
+            Question::Reach => of(&reach()?),
+            Question::States => of(&ravelin::states(program).model(Model::Tso).budget(budget).run()?),
+            Question::Auto => {
+                let reached = reach()?;
+                if let Ok(target) = of(&reached)
+                    && target.has_tests()
+                {
+                    return Ok(target);
+                }
+                let mut target = of(&check()?)?;
+                if target.witness.is_some() {
+                    target.notes.extend(why_check(&reached).map(str::to_owned));
+                }
+                Ok(target)
+            }
+        }
+    }
+
+    fn of(subject: Subject, budget: Budget) -> anyhow::Result<Target> {
+        let notes = Vec::new();
+        match subject {
+            Subject::Nothing(why) => bail!("there is nothing to confirm: {why}"),
+            Subject::Forbidden { source, sentence } => {
+                Ok(Target { source, sentence, notes, plan: TestPlan::Forbidden, witness: None })
+            }
+            Subject::Finding { sentence, plan } => {
+                Ok(Target { source: "finding", sentence, notes, plan, witness: None })
+            }
+            Subject::Run { source, sentence, run } => {
+                let plan = TestPlan::of_run(&run, budget)?;
+                let mut target = Target { source, sentence, notes, plan, witness: Some(run) };
+                if !target.has_tests() {
+                    let note = "The witness is not one of x86: x86-TSO forbids its outcome. Nothing was run.";
+                    target.notes.push(note.to_owned());
+                }
+                Ok(target)
+            }
+        }
+    }
+
+    fn has_tests(&self) -> bool {
+        matches!(self.plan, TestPlan::Tests(_))
+    }
+}
+
+/// Why a witness of `check` is used after `reach` was asked, if that needs to be said.
+fn why_check(reached: &Answer) -> Option<&'static str> {
+    let has_goals = matches!(reached, Answer::Reachability(found) if found.goals > 0);
+    match reached.verdict() {
+        Some(Verdict::Holds) if has_goals => {
+            Some("No goal is violated under tso. The witness is the first one of `check`.")
+        }
+        Some(Verdict::Violated) => {
+            Some("No test of the run of `reach` differs from sc. The witness is the first one of `check`.")
+        }
+        _ => None,
+    }
+}
