@@ -3,6 +3,7 @@
 //! Whether an outcome is seen in a given time depends on the machine. Only store buffering is expected to be seen, with much time; for all
 //! others it may be seen or not, and what must hold is that nothing forbidden is.
 
+use crate::building::Built;
 use crate::running::{Scratch, code, ravelin};
 use ravelin_frontend::print;
 use ravelin_semantics::generate::{Config, Generator};
@@ -94,6 +95,72 @@ fn reports_are_as_good_as_programs() {
     let report = ravelin(&["check", "examples/mp.rav", "--model", "rc20", "--format", "json"], "").stdout;
     let report = scratch.write("mp.json", &String::from_utf8(report).expect("UTF-8"));
     assert_eq!(confirmed(&[&report], "").0, 0);
+}
+
+/// Store buffering, with what is between its store and its load.
+fn store_buffering_in_c(between: &str) -> Built {
+    let side = |name: &str, own: &str, other: &str| {
+        format!(
+            "static void *{name}(void *a) {{\n  atomic_store_explicit(&{own}, 1, memory_order_relaxed);\n{between}\n  (void)atomic_load_explicit(&{other}, memory_order_relaxed);\n  return a;\n}}\n"
+        )
+    };
+    let text = format!(
+        "#include <pthread.h>\n#include <stdatomic.h>\natomic_int x, y, z;\n{}{}{}",
+        side("left", "x", "y"),
+        side("right", "y", "x"),
+        "int main(void) { pthread_t t; pthread_create(&t, 0, left, 0); right(0); pthread_join(t, 0); }\n"
+    );
+    Built::from(&text, "sb.c", "")
+}
+
+/// The report of a command about a program that was built.
+fn report_of(built: &Built, command: &str) -> String {
+    let output = built.ravelin(&format!("{command} --format json -- ./program"));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn findings_that_x86_allows_are_tested_as_cycles() {
+    if !can_run() {
+        return;
+    }
+    let built = store_buffering_in_c("");
+    for command in ["verify", "verify --model tso", "run --model tso"] {
+        let (exit, answer) = confirmed(&["-", "--timeout", "60s", "--fenced", "0.1"], &report_of(&built, command));
+        assert_eq!((exit, &answer["source"]), (1, &Value::from("finding")), "{command}: {answer}");
+        assert_eq!(answer["tests"].as_array().map(Vec::len), Some(1), "{command}: {answer}");
+        assert_eq!(answer["tests"][0]["part"], "cycle", "{command}: {answer}");
+        assert!(
+            answer["notes"][0].as_str().is_some_and(|note| note.contains("not the program")),
+            "{command}: {answer}"
+        );
+        assert_nothing_forbidden(&answer, command);
+    }
+}
+
+/// C11 allows the stale read across a locked instruction of another cell, and x86 does not.
+#[test]
+fn findings_that_x86_forbids_are_not_run() {
+    if !has("gcc", "--version", "gcc") {
+        return;
+    }
+    let built = store_buffering_in_c("  atomic_fetch_add_explicit(&z, 1, memory_order_relaxed);");
+    let (exit, answer) = confirmed(&["-"], &report_of(&built, "verify"));
+    assert_eq!((exit, &answer["outcome"]), (0, &Value::from("forbidden")), "{answer}");
+    assert!(answer.get("tests").is_none(), "{answer}");
+}
+
+/// `run` does not say what x86 does, so that a fence between two accesses would be ignored.
+#[test]
+fn findings_that_say_nothing_of_x86_are_refused() {
+    if !has("gcc", "--version", "gcc") {
+        return;
+    }
+    let report = report_of(&store_buffering_in_c(""), "run");
+    let output = ravelin(&["confirm", "-"], &report);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(code(&output), 2, "{message}");
+    assert!(message.contains("nothing to confirm") && message.contains("run --model tso"), "{message}");
 }
 
 /// A report of store buffering with more threads, each of which stores, and without a cycle.

@@ -4,7 +4,7 @@
 
 use anyhow::{Context, bail};
 use ravelin::answer::{EndRun, Verdict};
-use ravelin::confirm::{Subject, TestPlan};
+use ravelin::confirm::{CYCLE_ALONE, Subject, TestPlan};
 use ravelin::{Answer, Budget, Document, Model, Program};
 
 /// Which question gives the witness.
@@ -88,6 +88,7 @@ impl Target {
                 Ok(Target { source, sentence, notes, plan: TestPlan::Forbidden, witness: None })
             }
             Subject::Finding { sentence, plan } => {
+                let notes = vec![CYCLE_ALONE.to_owned()];
                 Ok(Target { source: "finding", sentence, notes, plan, witness: None })
             }
             Subject::Run { source, sentence, run } => {

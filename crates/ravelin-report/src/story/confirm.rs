@@ -10,6 +10,10 @@ use ravelin_answer::{ConfirmOutcome, Confirmation, EndRun};
 pub fn confirmation(answer: &Confirmation) -> Story {
     let file = &answer.file;
     let sentence = match answer.outcome {
+        // Its test does not have all of the program.
+        ConfirmOutcome::Seen if answer.source == "finding" => {
+            format!("This machine shows the cycle of a finding in {file}.")
+        }
         ConfirmOutcome::Seen => format!("This machine shows what the witness of {file} says."),
         ConfirmOutcome::NotSeen => format!("x86 allows the outcome of {file}, and this machine did not show it."),
         ConfirmOutcome::Forbidden => format!("x86 forbids the outcome of {file}: nothing was run."),

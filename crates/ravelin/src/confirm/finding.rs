@@ -3,7 +3,9 @@
 //!
 //! A finding names every access of the cycle, and accesses that follow each other in one thread are in program order. It does not name
 //! fences between them, and no values. So stores get values of their own, a seq_cst store is followed by a fence, and what a fence in the
-//! program forbids is not known here: findings of `--model tso` are those that x86 allows.
+//! program forbids is not known here: `report.rs` asks only about findings that x86 allows.
+//!
+//! Two accesses of a thread that have the same stack and location are taken as one. In a loop they may be two.
 
 use super::execution::{Access, AccessId, Execution, TestAccessKind, ThreadAccesses};
 use ravelin_answer::sanitizer::WatchedLocation;

@@ -5,6 +5,7 @@
 //! test sc and tso allow, so that nothing here is its own judge: a test is made only if tso allows its outcome and sc does not.
 //!
 //! - `execution.rs`: accesses and what they read, from the steps of a run.
+//! - `report.rs`, `finding.rs`: the same from a finding of `run` or `verify`.
 //! - `litmus.rs`: the test, from all accesses or from those of the cycle.
 //! - `outcomes.rs`: what sc and tso allow.
 //! - `fenced.rs`: the fences that make the test robust.
@@ -18,16 +19,19 @@ mod fenced;
 mod finding;
 mod litmus;
 mod outcomes;
+mod report;
 
 use crate::error::Error;
 use execution::Execution;
 use litmus::{LitmusTest, NoTest};
 use outcomes::Outcomes;
-use ravelin_answer::{
-    AllowedBy, Answer, EndRun, OutcomeCount, SanitizerReport, TestCounts, TestMethod, TestPart, TestThread,
-};
+use ravelin_answer::{AllowedBy, Answer, EndRun, OutcomeCount, TestCounts, TestMethod, TestPart, TestThread};
 use ravelin_explore::Budget;
 use ravelin_program::Model;
+
+/// What must be said about the test of a finding.
+pub const CYCLE_ALONE: &str = "The test has only the accesses of the cycle that the report names. Fences and locked instructions \
+                               between them are not in the report, and so not in the test: what is seen shows the cycle, not the program.";
 
 /// What may be confirmed: a run, or that there is nothing to confirm.
 #[derive(Clone, Debug)]
@@ -41,7 +45,7 @@ pub enum Subject {
         /// The run, with its happens-before cycle.
         run: Box<EndRun>,
     },
-    /// A cycle of accesses that the sanitizer found, already as tests.
+    /// A cycle of accesses that the sanitizer found and x86 allows, already as tests. [`CYCLE_ALONE`] is to be said with it.
     Finding {
         /// What happens, in one sentence.
         sentence: String,
@@ -132,29 +136,10 @@ impl Subject {
                 ))),
                 None => Ok(Subject::Nothing(format!("the answer under {} has no witness", found.model))),
             },
-            Answer::Sanitizer(report) => of_report(report, budget),
+            Answer::Sanitizer(report) => report::subject(report, budget),
             _ => Ok(Subject::Nothing("only check, reach, states, run and verify have something to confirm".to_owned())),
         }
     }
-}
-
-fn of_report(report: &SanitizerReport, budget: Budget) -> Result<Subject, Error> {
-    let mut refused = None;
-    for finding in &report.findings {
-        match finding::cycle(finding) {
-            Ok((sentence, execution)) => match TestPlan::of(&execution, budget)? {
-                TestPlan::Forbidden => {
-                    let sentence = "x86 forbids it: a store buffer cannot make this access stale.".to_owned();
-                    refused.get_or_insert(Subject::Forbidden { source: "finding", sentence });
-                }
-                plan => return Ok(Subject::Finding { sentence, plan }),
-            },
-            Err(reason) => {
-                refused.get_or_insert(Subject::Nothing(reason));
-            }
-        }
-    }
-    Ok(refused.unwrap_or_else(|| Subject::Nothing("the report has no finding".to_owned())))
 }
 
 /// The edges of an attack's cycle.
@@ -213,14 +198,14 @@ pub struct TestOutcome {
 impl TestPlan {
     /// The tests of a run under tso or pso. A run that is too large for a test is refused, whatever the budget.
     pub fn of_run(run: &EndRun, budget: Budget) -> Result<TestPlan, Error> {
-        TestPlan::of(&Execution::of(run).map_err(Error::Question)?, budget)
+        TestPlan::of(&Execution::of(run).map_err(Error::Question)?, &[TestPart::Run, TestPart::Cycle], budget)
     }
 
-    fn of(execution: &Execution, budget: Budget) -> Result<TestPlan, Error> {
+    fn of(execution: &Execution, parts: &[TestPart], budget: Budget) -> Result<TestPlan, Error> {
         let mut tests: Vec<MachineTest> = Vec::new();
         let mut is_forbidden = false;
         let mut too_large = None;
-        for part in [TestPart::Run, TestPart::Cycle] {
+        for &part in parts {
             let judgement = match LitmusTest::of(execution, part) {
                 Ok(test) => judged(test, budget)?,
                 Err(NoTest::TooLarge(why)) => Judgement::TooLarge(why),
