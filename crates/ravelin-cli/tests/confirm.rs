@@ -97,6 +97,31 @@ fn reports_are_as_good_as_programs() {
     assert_eq!(confirmed(&[&report], "").0, 0);
 }
 
+/// Message passing, which pso breaks, and store buffering, which tso breaks as well.
+const BOTH: &str = "static d; static f; static x; static y;
+thread sender { d.store(1); f.store(1); x.store(1); let r = y.load(); }
+thread receiver { let s = f.load(); let t = d.load(); y.store(1); let u = x.load(); }
+finally never sender.r == 0 && receiver.u == 0 && receiver.t == 0 && receiver.s == 0;
+";
+
+#[test]
+fn a_witness_under_tso_is_preferred() {
+    if !can_run() {
+        return;
+    }
+    for (question, models) in
+        [("check", "pso,tso"), ("reach", "pso,tso"), ("reach", "rc20,tso"), ("states", "rc20,tso")]
+    {
+        let report = ravelin(&[question, "-", "--from", "rav", "--model", models, "--format", "json"], BOTH).stdout;
+        let report = String::from_utf8(report).expect("UTF-8");
+        let (exit, answer) = confirmed(&["-", "--timeout", "1s", "--fenced", "0"], &report);
+        assert!(exit == 1 || exit == 3, "{question} {models}: {answer}");
+        assert_eq!(answer["source"], question, "{models}: {answer}");
+        assert!(answer["tests"].is_array(), "{question} {models}: {answer}");
+        assert_nothing_forbidden(&answer, question);
+    }
+}
+
 /// Store buffering, with what is between its store and its load.
 fn store_buffering_in_c(between: &str) -> Built {
     let side = |name: &str, own: &str, other: &str| {

@@ -29,6 +29,29 @@ impl Question {
     }
 }
 
+/// What an answer of a report is good for, the best first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    WitnessOfX86,
+    ForbiddenByX86,
+    OtherWitness,
+    OtherForbidden,
+    Nothing,
+}
+
+impl Rank {
+    fn of(answer: &Answer, subject: &Subject) -> Rank {
+        let is_x86 = answer.model() == Some(Model::Tso) || matches!(answer, Answer::Sanitizer(_));
+        match (subject, is_x86) {
+            (Subject::Run { .. } | Subject::Finding { .. }, true) => Rank::WitnessOfX86,
+            (Subject::Run { .. } | Subject::Finding { .. }, false) => Rank::OtherWitness,
+            (Subject::Forbidden { .. }, true) => Rank::ForbiddenByX86,
+            (Subject::Forbidden { .. }, false) => Rank::OtherForbidden,
+            (Subject::Nothing(_), _) => Rank::Nothing,
+        }
+    }
+}
+
 /// An outcome and its tests, with remarks.
 pub struct Target {
     /// What gave the witness.
@@ -41,18 +64,25 @@ pub struct Target {
 }
 
 impl Target {
-    /// The first answer of a report that has something to confirm.
+    /// The first answer of a report with a test of the best kind that it has: a witness under tso, that x86 forbids what was asked,
+    /// or what is known under another model.
     pub fn of_report(text: &str, budget: Budget) -> anyhow::Result<Target> {
         let document = Document::read(text)?;
-        let subjects = document.answers.iter().map(|answer| Subject::of(answer, budget));
-        let subjects = subjects.collect::<Result<Vec<_>, _>>()?;
-        let rank = |subject: &Subject| match subject {
-            Subject::Run { .. } | Subject::Finding { .. } => 0,
-            Subject::Forbidden { .. } => 1,
-            Subject::Nothing(_) => 2,
-        };
-        let best = subjects.into_iter().min_by_key(rank);
-        Target::of(best.context("the report has no answers")?, budget)
+        let mut subjects = Vec::new();
+        for answer in &document.answers {
+            let subject = Subject::of(answer, budget)?;
+            subjects.push((Rank::of(answer, &subject), subject));
+        }
+        let best = subjects.iter().map(|(rank, _)| *rank).min().context("the report has no answers")?;
+        let equals = subjects.into_iter().filter(|(rank, _)| *rank == best);
+        let mut first = None;
+        for (_, subject) in equals {
+            match Target::of(subject, budget) {
+                Ok(target) if target.has_tests() => return Ok(target),
+                target => first = first.or(Some(target)),
+            }
+        }
+        first.context("the report has no answers")?
     }
 
     /// Asks for a witness under tso.
