@@ -4,11 +4,15 @@
 //! others it may be seen or not, and what must hold is that nothing forbidden is.
 
 use crate::building::Built;
-use crate::running::{Scratch, code, ravelin};
+use crate::running::{Scratch, code, interruptible, ravelin};
+use crate::signals::{ended, is_running, until};
 use ravelin_frontend::print;
 use ravelin_semantics::generate::{Config, Generator};
 use ravelin_testing::{has, seeds, skip};
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
 
 /// Whether this machine can run tests; otherwise the calling test is skipped.
 fn can_run() -> bool {
@@ -247,6 +251,71 @@ fn programs_are_kept_with_what_builds_them() {
     confirmed(&["examples/sb.rav", "--timeout", "1s", "--fenced", "0", "--keep", &kept], "");
     for name in ["test-run.c", "test-run-fenced.c", "Makefile", "README"] {
         assert!(folder.join(name).is_file(), "{name}");
+    }
+}
+
+/// A compiler that does not end when it is asked to do this. It has started another process, whose number it writes to `started`, and has
+/// a temporary file.
+fn hanging_compiler(scratch: &Scratch, asked: &str) -> String {
+    let started = scratch.write("started", "");
+    let script = format!(
+        "#!/bin/sh\n[ {asked} ] || exit 0\necho text > \"$TMPDIR/unfinished.s\"\nsleep 1000 &\necho $! > {started}\nwait\n"
+    );
+    let path = scratch.write("compiler", &script);
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("permissions");
+    path
+}
+
+/// What a compiler is doing then is no error of it, whether the signal comes from a terminal or from another program.
+#[test]
+fn a_signal_ends_the_compiler_and_all_that_it_has_started() {
+    if !can_run() {
+        return;
+    }
+    for (asked, to_group) in [("$1 = --version", false), ("$1 != --version", false), ("$1 != --version", true)] {
+        let scratch = Scratch::new("confirm-signal");
+        let compiler = hanging_compiler(&scratch, asked);
+        let folder = std::path::Path::new(&compiler).with_file_name("temporary");
+        std::fs::create_dir(&folder).expect("a folder");
+        let child = interruptible()
+            .args(["confirm", "examples/sb.rav", "--cc", &compiler])
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+            .env("TMPDIR", &folder)
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let started =
+            || std::fs::read_to_string(folder.with_file_name("started")).unwrap_or_default().trim().to_owned();
+        until("the compiler has started", || !started().is_empty());
+        let inner = started().parse().expect("a number");
+        let target = if to_group { format!("-{}", child.id()) } else { child.id().to_string() };
+        let sent = Command::new("kill").args(["-INT", "--", &target]).status().expect("kill is there");
+        assert!(sent.success());
+        let output = ended(child);
+        assert_eq!(code(&output), 3, "{asked}: {output:?}");
+        assert!(!is_running(inner), "{asked}: it has left a process");
+        // A version is asked for outside of any folder.
+        let left: Vec<_> =
+            std::fs::read_dir(&folder).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
+        assert!(left.is_empty() || asked == "$1 = --version", "{asked}: {left:?}");
+    }
+}
+
+#[test]
+fn a_compiler_that_fails_is_named_with_its_status() {
+    if !can_run() {
+        return;
+    }
+    for (compiler, says) in
+        [("/bin/false", "`/bin/false --version` ended with exit status: 1"), ("/no/cc", "cannot be started")]
+    {
+        let output = ravelin(&["confirm", "examples/sb.rav", "--cc", compiler], "");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(code(&output), 2, "{message}");
+        assert!(message.contains(says), "{message}");
     }
 }
 

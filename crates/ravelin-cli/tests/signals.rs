@@ -38,7 +38,7 @@ fn send(signal: &str, process: u32) {
     assert!(sent.expect("kill is there").success(), "SIG{signal} to {process}");
 }
 
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
         assert!(start.elapsed() < WATCHDOG, "still not: {what}");
@@ -72,7 +72,7 @@ fn waits(process: u32, name: &str) -> bool {
         .any(|task| std::fs::read_to_string(task.path().join("comm")).is_ok_and(|found| found.trim() == name))
 }
 
-fn is_running(process: u32) -> bool {
+pub fn is_running(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next()).is_some_and(|state| state != "Z")
 }
@@ -87,7 +87,7 @@ fn children(parent: u32) -> Vec<u32> {
     all
 }
 
-fn ended(mut child: Child) -> Output {
+pub fn ended(mut child: Child) -> Output {
     until("it ends", || child.try_wait().expect("a child").is_some());
     child.wait_with_output().expect("it has ended")
 }

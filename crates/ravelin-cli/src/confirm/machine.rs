@@ -1,16 +1,18 @@
 //! Compiles and runs the program of a test.
 //!
 //! Each program is built in a temporary folder, which is removed as soon as the program runs: nothing is left behind, however this
-//! process ends. A program prints its counts after each batch, so that
+//! process ends. A signal ends the compiler, with all that it has started. A program prints its counts after each batch, so that
 //! what is known is known when a signal comes. It ends with this process: without a reader its output fails.
 
 use anyhow::{Context, bail};
 use ravelin::answer::TestCounts;
 use ravelin::confirm::MachineTest;
+use ravelin_process::child::{ChildEnd, ChildGroup};
 use ravelin_process::interrupt;
-use std::io::{BufRead, BufReader, Read};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -18,6 +20,8 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(20);
 /// How long a program may take to end by itself.
 const GRACE: Duration = Duration::from_millis(200);
+/// How long a compiler may take to say its version.
+const VERSION: Duration = Duration::from_secs(5);
 /// Options of every compiler. The order of accesses does not depend on them.
 pub const FLAGS: [&str; 4] = ["-O2", "-std=gnu11", "-Wall", "-pthread"];
 
@@ -25,21 +29,34 @@ pub const FLAGS: [&str; 4] = ["-O2", "-std=gnu11", "-Wall", "-pthread"];
 pub struct Compiler(String);
 
 impl Compiler {
-    /// The named one, or the first that there is.
-    pub fn find(named: Option<&str>) -> anyhow::Result<Compiler> {
-        let starts = |name: &&str| {
-            let mut command = Command::new(name);
-            command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            command.status().is_ok_and(|status| status.success())
-        };
-        match named {
-            Some(name) if starts(&name) => Ok(Compiler(name.to_owned())),
-            Some(name) => bail!("the compiler `{name}` cannot be started"),
-            None => match ["gcc", "clang", "cc"].into_iter().find(starts) {
-                Some(name) => Ok(Compiler(name.to_owned())),
-                None => bail!("there is no C compiler: install gcc or clang, or name one with --cc"),
-            },
+    /// The named one, or the first that there is; none if a signal came first.
+    pub fn find(named: Option<&str>) -> anyhow::Result<Option<Compiler>> {
+        if let Some(name) = named {
+            return Ok(answers(name)?.then(|| Compiler(name.to_owned())));
         }
+        for name in ["gcc", "clang", "cc"] {
+            match answers(name) {
+                Ok(true) => return Ok(Some(Compiler(name.to_owned()))),
+                Ok(false) => return Ok(None),
+                Err(_) => {}
+            }
+        }
+        bail!("there is no C compiler: install gcc or clang, or name one with --cc")
+    }
+}
+
+/// Whether a compiler says its version; false if a signal came first.
+fn answers(name: &str) -> anyhow::Result<bool> {
+    let mut command = Command::new(name);
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = ChildGroup::spawn(&mut command);
+    match child.with_context(|| format!("the compiler `{name}` cannot be started"))?.wait(Some(VERSION))? {
+        ChildEnd::Exited(status) if status.success() => Ok(true),
+        ChildEnd::Exited(status) => bail!("the compiler failed: `{name} --version` ended with {status}"),
+        ChildEnd::Late => {
+            bail!("the compiler does not answer: `{name} --version` did not end in {} s", VERSION.as_secs())
+        }
+        ChildEnd::Interrupted => Ok(false),
     }
 }
 
@@ -70,29 +87,21 @@ impl Compiler {
         let workshop = Workshop::new()?;
         let source = workshop.0.join("test.c");
         std::fs::write(&source, text).with_context(|| source.display().to_string())?;
+        let messages = workshop.0.join("messages");
+        let file = File::create(&messages).with_context(|| messages.display().to_string())?;
         let mut command = Command::new(&self.0);
         command.args(FLAGS).arg("-o").arg(workshop.program()).arg(&source);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut child = ChildGuard(command.spawn().with_context(|| self.0.clone())?);
-        let mut messages = child.0.stderr.take().context("no pipe")?;
-        let reader = std::thread::spawn(move || {
-            let mut text = String::new();
-            // What cannot be read is not shown.
-            let _ = messages.read_to_string(&mut text);
-            text
-        });
-        let status = loop {
-            if let Some(status) = child.0.try_wait()? {
-                break status;
-            }
-            if interrupt::is_asked() {
-                return Ok(None);
-            }
-            std::thread::sleep(LOOK / 4);
+        // A compiler that is killed leaves its temporary files, which then go with the folder.
+        command.env("TMPDIR", &workshop.0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
+        let status = match ChildGroup::spawn(&mut command).with_context(|| self.0.clone())?.wait(None)? {
+            ChildEnd::Exited(status) => status,
+            ChildEnd::Interrupted | ChildEnd::Late => return Ok(None),
         };
         if !status.success() {
-            let messages = reader.join().unwrap_or_default();
-            bail!("{} cannot compile the program of the test:\n{messages}", self.0);
+            // What cannot be read is not shown.
+            let messages = std::fs::read(&messages).unwrap_or_default();
+            let messages = String::from_utf8_lossy(&messages);
+            bail!("{} cannot compile the program of the test ({status}):\n{messages}", self.0);
         }
         Ok(Some(TestProgram(workshop)))
     }
@@ -110,10 +119,10 @@ pub struct TestProgram(Workshop);
 impl TestProgram {
     /// Runs it for a time, or until its outcome is seen; a signal ends it, too.
     pub fn run(self, test: &MachineTest, time: Duration, until_seen: bool) -> anyhow::Result<TestCounts> {
-        let mut child = ChildGuard(started(&self.0.program(), time)?);
+        let mut child = started(&self.0.program(), time)?;
         // A process keeps its program when the file is gone.
         drop(self);
-        let output = child.0.stdout.take().context("no pipe")?;
+        let output = child.stdout().context("no pipe")?;
         let (sender, lines) = mpsc::channel();
         // Ends with the program.
         std::thread::spawn(move || {
@@ -142,23 +151,18 @@ impl TestProgram {
                 return Ok(counts);
             }
         }
-        let status = child.0.wait()?;
-        if !status.success() && !interrupt::is_asked() {
-            bail!("the program of the test failed: {}", described(status));
+        match child.wait(Some(GRACE))? {
+            ChildEnd::Exited(status) if !status.success() => bail!("the program of the test failed: {status}"),
+            _ => Ok(counts),
         }
-        Ok(counts)
     }
 }
 
-fn started(path: &Path, time: Duration) -> anyhow::Result<Child> {
+fn started(path: &Path, time: Duration) -> anyhow::Result<ChildGroup> {
     let mut command = Command::new(path);
     command.arg(format!("{:.3}", time.as_secs_f64())).arg("--batches");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-    command.spawn().with_context(|| path.display().to_string())
-}
-
-fn described(status: ExitStatus) -> String {
-    status.to_string()
+    ChildGroup::spawn(&mut command).with_context(|| path.display().to_string())
 }
 
 /// What a program printed after a batch: all counts since its start.
@@ -175,15 +179,4 @@ fn batch(line: &str) -> Option<Batch> {
     let seconds = words.next()?.parse().ok()?;
     let counts = words.map(|word| word.parse().ok()).collect::<Option<Vec<u64>>>()?;
     Some(Batch { iterations, seconds, counts })
-}
-
-/// A process that is killed and waited for when dropped.
-struct ChildGuard(Child);
-
-impl Drop for ChildGuard {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }

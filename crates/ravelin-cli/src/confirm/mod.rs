@@ -141,7 +141,10 @@ fn show(arguments: &Confirm, tests: &[MachineTest], answer: &mut Confirmation) -
             .push("Nothing was run: this machine is not x86-64 with Linux (--keep writes the programs).".to_owned());
         return Ok(());
     }
-    let compiler = Compiler::find(arguments.cc.as_deref())?;
+    let Some(compiler) = Compiler::find(arguments.cc.as_deref())? else {
+        answer.limit = Some(Limit::Interrupted);
+        return Ok(());
+    };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let end = Instant::now() + arguments.timeout;
     for (number, test) in tests.iter().enumerate() {
