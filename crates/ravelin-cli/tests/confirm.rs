@@ -248,9 +248,75 @@ fn programs_are_kept_with_what_builds_them() {
     let marker = scratch.write("marker", "");
     let folder = std::path::Path::new(&marker).with_file_name("kept");
     let kept = folder.display().to_string();
-    confirmed(&["examples/sb.rav", "--timeout", "1s", "--fenced", "0", "--keep", &kept], "");
+    // The second time it is a folder that was kept.
+    for _ in 0..2 {
+        let (exit, answer) = confirmed(&["examples/sb.rav", "--timeout", "1s", "--fenced", "0", "--keep", &kept], "");
+        assert!(exit == 1 || exit == 3, "{answer}");
+    }
     for name in ["test-run.c", "test-run-fenced.c", "Makefile", "README"] {
         assert!(folder.join(name).is_file(), "{name}");
+    }
+}
+
+/// What is in a folder, with the contents of files.
+fn contents(folder: &std::path::Path) -> Vec<(std::ffi::OsString, String)> {
+    let entries = std::fs::read_dir(folder).expect("a folder").flatten();
+    let mut all: Vec<_> =
+        entries.map(|entry| (entry.file_name(), std::fs::read_to_string(entry.path()).unwrap_or_default())).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn a_folder_with_other_files_is_not_written_to() {
+    let scratch = Scratch::new("confirm-others");
+    let victim = scratch.write("victim", "mine\n");
+    let folder = std::path::Path::new(&victim).with_file_name("folder");
+    let kept = folder.display().to_string();
+    let link = |name: &str| std::os::unix::fs::symlink(&victim, folder.join(name)).expect("a link");
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("a file");
+    let marked = "Made by `ravelin confirm` from sb.rav.\n";
+    let cases: [&dyn Fn(); 5] = [
+        &|| write("Makefile", "all:\n"),
+        &|| write("README", "My project\n"),
+        &|| {
+            write("README", marked);
+            write("notes.txt", "mine");
+        },
+        &|| {
+            write("README", marked);
+            link("Makefile");
+        },
+        &|| link("test-run.c"),
+    ];
+    for (number, prepare) in cases.iter().enumerate() {
+        std::fs::create_dir(&folder).expect("a folder");
+        prepare();
+        let before = contents(&folder);
+        let output = ravelin(&["confirm", "examples/sb.rav", "--keep", &kept], "");
+        assert_eq!(code(&output), 2, "{number}: {output:?}");
+        assert!(output.stdout.is_empty(), "{number}: something was run: {output:?}");
+        assert_eq!(contents(&folder), before, "{number}");
+        assert_eq!(std::fs::read_to_string(&victim).expect("a file"), "mine\n", "{number}");
+        std::fs::remove_dir_all(&folder).expect("a folder");
+    }
+}
+
+#[test]
+fn names_in_what_is_kept_have_no_control_characters() {
+    if !can_run() {
+        return;
+    }
+    let scratch = Scratch::new("confirm-names");
+    let marker = scratch.write("marker", "");
+    let folder = std::path::Path::new(&marker).with_file_name("kept");
+    let report = ravelin(&["check", "examples/sb.rav", "--model", "tso", "--format", "json"], "").stdout;
+    let report = String::from_utf8(report).expect("UTF-8").replace("\"left\"", "\"le\\u001b[31m\\nft\"");
+    confirmed(&["-", "--timeout", "0.1", "--fenced", "0", "--keep", &folder.display().to_string()], &report);
+    let kept = contents(&folder);
+    assert_eq!(kept.len(), 4, "{kept:?}");
+    for (name, text) in kept {
+        assert!(!text.contains('\u{1b}') && !text.contains("\nft"), "{name:?}: {text}");
     }
 }
 

@@ -50,7 +50,7 @@ pub struct Confirm {
     /// The C compiler [default: gcc, or clang if there is no gcc]
     #[arg(long, value_name = "COMPILER")]
     pub cc: Option<String>,
-    /// Leave the programs in this folder, with a Makefile and a README, to be run on another machine
+    /// Leave the programs in this folder (new, empty, or of an earlier --keep), with a Makefile and a README, to be run on another machine
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
     /// Stop looking for a witness after this number of states
@@ -65,6 +65,9 @@ pub fn run(arguments: &Confirm) -> anyhow::Result<Exit> {
     output.refuse_herd()?;
     output.refuse_sarif("confirm")?;
     output.pages.check()?;
+    if let Some(folder) = &arguments.keep {
+        folder::check(folder)?;
+    }
     interrupt::stop();
     let file = path.display().to_string();
     let mut answers = Answers::new("confirm", output, false);
