@@ -199,6 +199,11 @@ pub struct FencedTest {
 }
 
 impl TestCounts {
+    /// Whether nothing was counted: the test did not complete a single batch.
+    pub fn is_empty(&self) -> bool {
+        self.iterations == 0
+    }
+
     /// How often the wanted outcome is seen in a second; none if no time has passed.
     pub fn rate(&self) -> Option<u64> {
         (self.seconds > 0.0).then(|| (self.seen as f64 / self.seconds).round() as u64)

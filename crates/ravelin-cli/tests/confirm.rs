@@ -385,6 +385,22 @@ fn a_compiler_that_fails_is_named_with_its_status() {
     }
 }
 
+#[test]
+fn a_test_without_a_batch_is_not_said_to_see_nothing() {
+    if !can_run() {
+        return;
+    }
+    // This program of a test ends at once, and has printed nothing.
+    let scratch = Scratch::new("confirm-empty");
+    let script = "#!/bin/sh\n[ $1 = --version ] && exit 0\nwhile [ $1 != -o ]; do shift; done\ncp /bin/true $2\n";
+    let compiler = scratch.write("compiler", script);
+    std::fs::set_permissions(&compiler, PermissionsExt::from_mode(0o755)).expect("permissions");
+    let output = ravelin(&["confirm", "examples/sb.rav", "--cc", &compiler], "");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(code(&output), 3, "{output:?}");
+    assert!(text.contains("did not complete a single batch in ") && !text.contains("never seen"), "{text}");
+}
+
 /// Every outcome of random programs is one that the reference semantics allows.
 #[test]
 fn generated_programs_show_nothing_forbidden() {

@@ -41,7 +41,9 @@ fn hardware_test(test: &HardwareTest, style: Style) -> String {
     }
     text.push_str(&table.render_within("    ", style.width));
     let _ = writeln!(text, "  {}", measured(&test.measured));
-    text.push_str(&histogram(&test.measured, style));
+    if !test.measured.is_empty() {
+        text.push_str(&histogram(&test.measured, style));
+    }
     if let Some(fenced) = &test.fenced {
         let _ =
             writeln!(text, "  with {} ({}):", counted(fenced.fences.len() as u64, "fence"), fenced.fences.join("; "));
@@ -53,6 +55,9 @@ fn hardware_test(test: &HardwareTest, style: Style) -> String {
 /// How often, and how often in a second.
 fn measured(counts: &TestCounts) -> String {
     let TestCounts { iterations, seconds, seen, .. } = counts;
+    if counts.is_empty() {
+        return format!("the test did not complete a single batch in {seconds:.3} s");
+    }
     let seen_times = match seen {
         0 => "never seen".to_owned(),
         seen => format!("seen {}", counted(*seen, "time")),

@@ -12,8 +12,8 @@ use ravelin_process::interrupt;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::process::{ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// Between two looks at the signal and the clock.
@@ -122,40 +122,60 @@ impl TestProgram {
         let mut child = started(&self.0.program(), time)?;
         // A process keeps its program when the file is gone.
         drop(self);
-        let output = child.stdout().context("no pipe")?;
-        let (sender, lines) = mpsc::channel();
-        // Ends with the program.
-        std::thread::spawn(move || {
-            for line in BufReader::new(output).lines() {
-                let Ok(line) = line else { return };
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
-        let end = Instant::now() + time + GRACE;
-        let mut counts = test.counts(0, 0.0, &vec![0; test.outcomes.len()]);
-        loop {
-            match lines.recv_timeout(LOOK) {
-                Ok(line) => {
-                    let batch = batch(&line).with_context(|| format!("the program of the test printed `{line}`"))?;
-                    counts = test.counts(batch.iterations, batch.seconds, &batch.counts);
-                    if until_seen && counts.seen > 0 || counts.forbidden > 0 {
-                        return Ok(counts);
-                    }
-                }
-                Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            if interrupt::is_asked() || Instant::now() > end {
-                return Ok(counts);
-            }
+        let start = Instant::now();
+        let mut counts = follow(&mut child, test, start.checked_add(time.saturating_add(GRACE)), until_seen)?;
+        if counts.is_empty() {
+            // No batch says how long it took.
+            counts.seconds = start.elapsed().as_secs_f64();
         }
-        match child.wait(Some(GRACE))? {
-            ChildEnd::Exited(status) if !status.success() => bail!("the program of the test failed: {status}"),
-            _ => Ok(counts),
+        Ok(counts)
+    }
+}
+
+/// Reads what a program counts until it ends, its end comes, its outcome is seen, or a signal.
+fn follow(
+    child: &mut ChildGroup,
+    test: &MachineTest,
+    end: Option<Instant>,
+    until_seen: bool,
+) -> anyhow::Result<TestCounts> {
+    let lines = lines(child.stdout().context("no pipe")?);
+    let mut counts = test.counts(0, 0.0, &vec![0; test.outcomes.len()]);
+    loop {
+        match lines.recv_timeout(LOOK) {
+            Ok(line) => {
+                let batch = batch(&line).with_context(|| format!("the program of the test printed `{line}`"))?;
+                counts = test.counts(batch.iterations, batch.seconds, &batch.counts);
+                if until_seen && counts.seen > 0 || counts.forbidden > 0 {
+                    return Ok(counts);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if interrupt::is_asked() || end.is_some_and(|end| Instant::now() > end) {
+            return Ok(counts);
         }
     }
+    match child.wait(Some(GRACE))? {
+        ChildEnd::Exited(status) if !status.success() => bail!("the program of the test failed: {status}"),
+        _ => Ok(counts),
+    }
+}
+
+/// The lines that a program prints, as they come.
+fn lines(output: ChildStdout) -> Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    // Ends with the program.
+    std::thread::spawn(move || {
+        for line in BufReader::new(output).lines() {
+            let Ok(line) = line else { return };
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
 }
 
 fn started(path: &Path, time: Duration) -> anyhow::Result<ChildGroup> {

@@ -21,6 +21,10 @@ fn tested(test: &HardwareTest) -> Markup {
 }
 
 fn histogram(counts: &TestCounts) -> Markup {
+    if counts.is_empty() {
+        let seconds = format!("{:.3}", counts.seconds);
+        return html! { p { "The test did not complete a single batch in " (seconds) " s." } };
+    }
     let most = counts.histogram.iter().map(|row| row.count).max().unwrap_or(0).max(1);
     html! {
         p.faint { (grouped(counts.iterations)) " iterations in " (format!("{:.3}", counts.seconds)) " s" }
