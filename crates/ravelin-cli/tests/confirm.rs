@@ -231,9 +231,11 @@ fn what_has_nothing_to_confirm_is_an_error() {
         ("{}", "no document of Ravelin"),
         (r#"{ "schema": "ravelin/2", "command": "check", "answers": [] }"#, "no answers"),
         ("thread", "expected"),
+        ("thread t { loop {} }", "does nothing in memory"),
+        ("static x; // without threads", "does nothing in memory"),
     ] {
         let output = ravelin(&["confirm", "-"], text);
-        assert_eq!(code(&output), 2, "{output:?}");
+        assert_eq!(code(&output), 2, "{text}: {output:?}");
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(message.contains(says) || text == "thread", "{message}");
     }
@@ -383,6 +385,25 @@ fn a_compiler_that_fails_is_named_with_its_status() {
         assert_eq!(code(&output), 2, "{message}");
         assert!(message.contains(says), "{message}");
     }
+}
+
+/// One core is left to the program, which has two tests.
+#[test]
+fn that_threads_share_cores_is_said_once() {
+    if !can_run() || !has("taskset", "--version", "util-linux") {
+        return;
+    }
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let cores = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("cores").trim();
+    let core = cores.split([',', '-']).next().expect("a core");
+    let output = Command::new("taskset")
+        .args(["-c", core, env!("CARGO_BIN_EXE_ravelin"), "confirm", "examples/parker.rav"])
+        .args(["--timeout", "0.2", "--fenced", "0"])
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .output()
+        .expect("taskset starts");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(text.matches("threads share").count(), 1, "{text}{output:?}");
 }
 
 #[test]

@@ -148,17 +148,11 @@ fn show(arguments: &Confirm, tests: &[MachineTest], answer: &mut Confirmation) -
         answer.limit = Some(Limit::Interrupted);
         return Ok(());
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    answer.notes.extend(shared_cores(tests));
     let end = Instant::now() + arguments.timeout;
     for (number, test) in tests.iter().enumerate() {
         if interrupt::is_asked() {
             break;
-        }
-        if test.threads.len() > cores {
-            answer.notes.push(format!(
-                "{} threads share {cores} of this machine's cores: outcomes that need all of them to run at the same time could not be tried.",
-                test.threads.len()
-            ));
         }
         let Some(program) = compiler.compile(&test.program)? else { break };
         let left = end.saturating_duration_since(Instant::now());
@@ -194,4 +188,13 @@ fn show(arguments: &Confirm, tests: &[MachineTest], answer: &mut Confirmation) -
         answer.limit = Some(Limit::Interrupted);
     }
     Ok(())
+}
+
+/// What has to be said if the largest test has more threads than there are cores.
+fn shared_cores(tests: &[MachineTest]) -> Option<String> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = tests.iter().map(|test| test.threads.len()).max().filter(|&threads| threads > cores)?;
+    Some(format!(
+        "{threads} threads share {cores} of this machine's cores: outcomes that need all of them to run at the same time could not be tried."
+    ))
 }

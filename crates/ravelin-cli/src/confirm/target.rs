@@ -87,6 +87,9 @@ impl Target {
 
     /// Asks for a witness under tso.
     pub fn of_program(program: &Program, question: Question, budget: Budget) -> anyhow::Result<Target> {
+        if !accesses_memory(program) {
+            bail!("there is nothing to confirm: the program does nothing in memory");
+        }
         let of = |answer: &Answer| Target::of(Subject::of(answer, budget)?, budget);
         let reach = || ravelin::reach(program).model(Model::Tso).budget(budget).run();
         let check = || ravelin::check(program).model(Model::Tso).budget(budget).run();
@@ -136,6 +139,11 @@ impl Target {
     fn has_tests(&self) -> bool {
         matches!(self.plan, TestPlan::Tests(_))
     }
+}
+
+fn accesses_memory(program: &Program) -> bool {
+    let transitions = program.inner().threads.iter().flat_map(|thread| &thread.transitions);
+    transitions.into_iter().any(|transition| !transition.instruction.accesses().is_empty())
 }
 
 /// Why a witness of `check` is used after `reach` was asked, if that needs to be said.
