@@ -25,10 +25,11 @@ use target::{Question, Target};
 
 const CONFIRM_HELP: &str = "\
 The outcome of the witness is looked for with `mov`, `lock` and `mfence` in the order of the program, one thread per core. A second
-test has the fences that `ravelin fence` finds, and must not show it.
+test has the fences that `ravelin fence` finds, and must not show it. Of a report of `verify` or `run --model tso` the cycle of a finding
+is tested, without fences that are between its accesses in the program.
 
-Exit codes: 0 the model forbids the outcome, 1 it was seen (or one that the model forbids, which is said first), 2 the input or the
-command line is wrong, 3 the model allows it and it was not seen.";
+Exit codes: 0 x86 forbids the outcome, 1 it was seen (or one that the model forbids, which is said first), 2 the input or the
+command line is wrong or there is nothing to confirm, 3 the model allows it and it was not seen.";
 
 #[derive(Debug, Args)]
 #[command(after_help = CONFIRM_HELP)]
