@@ -28,7 +28,7 @@ struct Target {
     chunk: u64,
 }
 
-const TARGETS: [Target; 24] = [
+const TARGETS: [Target; 25] = [
     Target::new("ravelin-machine", "agrees_with_reference"),
     Target::new("ravelin-analysis", "robustness_random"),
     Target::new("ravelin-analysis", "robustness_shares"),
@@ -53,6 +53,8 @@ const TARGETS: [Target; 24] = [
     Target::new("ravelin-clocks", "races"),
     Target::new("ravelin-verify", "judged_runs"),
     Target::new("ravelin-verify", "judged_programs"),
+    // These are compiled, and watched under schedules that are drawn.
+    Target { chunk: 100, ..Target::new("ravelin-cli", "generated_programs_are_judged_alike") },
     // These are compiled, and all their schedules are run: 20,000 of 100,000.
     Target { chunk: 500, ..Target::new("ravelin-cli", "verify_generated") },
 ];

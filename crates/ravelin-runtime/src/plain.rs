@@ -1,6 +1,6 @@
 //! The functions that compilers call for non-atomic accesses and for calls.
 
-use crate::race::{access, access_range};
+use crate::race::{access, access_any, access_range};
 use crate::this_thread;
 use ravelin_clocks::race::slot::WRITE;
 use std::arch::global_asm;
@@ -15,11 +15,11 @@ extern "C" fn write<const SIZE: usize>(address: usize, pc: usize) {
 }
 
 extern "C" fn read_any<const SIZE: usize>(address: usize, pc: usize) {
-    access_range(address, SIZE, 0, pc);
+    access_any::<SIZE>(address, 0, pc);
 }
 
 extern "C" fn write_any<const SIZE: usize>(address: usize, pc: usize) {
-    access_range(address, SIZE, WRITE, pc);
+    access_any::<SIZE>(address, WRITE, pc);
 }
 
 extern "C" fn read_range(address: usize, length: usize, pc: usize) {

@@ -42,7 +42,31 @@ pub fn access(address: usize, size: usize, flags: u64, pc: usize) {
     }
 }
 
+/// A non-atomic access of at most 16 bytes at any address.
+#[inline(always)]
+pub fn access_any<const SIZE: usize>(address: usize, flags: u64, pc: usize) {
+    if (address & 7) + SIZE <= 8 {
+        return access(address, SIZE, flags, pc);
+    }
+    let thread = this_thread::active();
+    if thread.is_null() {
+        return;
+    }
+    if options::races() {
+        // SAFETY: the calling thread's own state.
+        let stamp = unsafe { (*thread).stamp } | flags;
+        let is_known = |at: usize, size: usize| cell::is_known(shadow::cell(at), stamp | span(at & 7, size));
+        let (middle, end) = ((address | 7) + 1, address.wrapping_add(SIZE));
+        let is_short = end.wrapping_sub(middle) <= 8;
+        if is_short && is_known(address, middle - address) && is_known(middle, end - middle) {
+            return;
+        }
+    }
+    access_range(address, SIZE, flags, pc);
+}
+
 /// A non-atomic access of any size at any address.
+#[inline(never)]
 pub fn access_range(address: usize, length: usize, flags: u64, pc: usize) {
     /// Longer ones are remembered in the trace as a whole.
     const SHORT: usize = 16;
