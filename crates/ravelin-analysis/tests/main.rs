@@ -32,6 +32,7 @@ mod lazy_random;
 mod lazy_states;
 mod messages_deadlocks;
 mod messages_random;
+mod monitor_random;
 mod parameterised_claims;
 mod parameterised_random;
 mod parameterised_reach_random;

@@ -82,6 +82,9 @@ impl<const N: usize> Monitor<'_, N> {
         let eval = |code: &crate::code::Code| -> Attempt<Value> { Ok(code.eval(state)?) };
         let unknown_fact = |mode: AccessStrength, fact: Option<usize>| {
             let Some(fact) = fact else { return false };
+            if let Some(buffers) = &self.rows.buffers {
+                return !self.known_to_access(buffers, thread, mode, writes, state).contains(fact);
+            }
             let known = match mode.fence_before {
                 true => self.behind_fence(thread, state).known,
                 false => self.rows.cur[thread].known.get(state),

@@ -3,13 +3,16 @@
 //! Strengths are those of the model: as written under RC20, release/acquire for every atomic access under RA. RC20 has
 //! no seq_cst accesses. A seq_cst access is taken as the release/acquire access with a hidden seq_cst fence before or
 //! after it, or without one ([`SeqCstReading`]), and then perhaps in chains of such accesses.
+//!
+//! Under TSO and PSO every access is an atomic one, locked instructions have a fence before them, and a fence orders
+//! everything (`acquire` and `release`) or, under PSO, stores with stores (`release` alone), as a release store does.
 
 use ravelin_program::{Instruction, Model, Order, SeqCstReading};
 
 /// The settings of a monitored search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct C11Settings {
-    /// `ra` or `rc20`.
+    /// Not `sc`.
     pub model: Model,
     /// `after`, `before` or `rel-acq`: one reading per search.
     pub seq_cst: SeqCstReading,
@@ -58,6 +61,9 @@ impl MonitorEffect {
     /// Instructions without a meaning in C11 are refused earlier; here they do nothing.
     pub fn of(instruction: &Instruction, settings: C11Settings) -> MonitorEffect {
         let mode = |order| AccessStrength::of(order, settings);
+        if settings.model.is_hardware() {
+            return MonitorEffect::on_hardware(instruction, settings.model);
+        }
         match instruction {
             Instruction::Fence(order) => MonitorEffect::Fence {
                 acquire: order.is_acquire(),
@@ -74,6 +80,32 @@ impl MonitorEffect {
             Instruction::CompareExchange { success, failure, .. } => {
                 MonitorEffect::Compare(mode(*success), mode(*failure))
             }
+            _ => MonitorEffect::Nothing,
+        }
+    }
+
+    fn on_hardware(instruction: &Instruction, model: Model) -> MonitorEffect {
+        let orders_stores = |order: Order| order.is_release() && model == Model::Pso;
+        let access = |release, fence_before| AccessStrength {
+            atomic: true,
+            acquire: false,
+            release,
+            fence_before,
+            fence_after: false,
+            chained: false,
+        };
+        match instruction {
+            Instruction::Fence(Order::SeqCst) => MonitorEffect::Fence { acquire: true, release: true, seq_cst: false },
+            Instruction::Fence(order) if orders_stores(*order) => {
+                MonitorEffect::Fence { acquire: false, release: true, seq_cst: false }
+            }
+            Instruction::Load { .. } | Instruction::Wait { .. } => MonitorEffect::Read(access(false, false)),
+            Instruction::Store { order, .. } => MonitorEffect::Write(access(orders_stores(*order), false)),
+            Instruction::Unlock(_) => MonitorEffect::Write(access(orders_stores(Order::Release), false)),
+            Instruction::Rmw { .. } | Instruction::BlockingCas { .. } | Instruction::Lock(_) => {
+                MonitorEffect::Update(access(false, true))
+            }
+            Instruction::CompareExchange { .. } => MonitorEffect::Compare(access(false, true), access(false, true)),
             _ => MonitorEffect::Nothing,
         }
     }

@@ -1,4 +1,4 @@
-//! Robustness against release/acquire and RC20: the SC state space with a monitor of finite size beside it (*Dynamic
+//! Robustness against release/acquire, RC20, TSO and PSO: the SC state space with a monitor of finite size beside it (*Dynamic
 //! Robustness Verification against Weak Memory*, PLDI 2025, sections 2.3 and 4).
 //!
 //! A program is not robust exactly if some SC run leads to a state of the following kind: a thread is about to access a
@@ -8,7 +8,7 @@
 //! - [`effect`]: what an instruction is for the monitor, under each model;
 //! - [`plan`], [`questions`]: which cells and which facts about them are kept;
 //! - [`columns`], [`rows`]: sets of them, where they are, and which of them can still matter;
-//! - [`view`], [`update`]: how they change;
+//! - [`view`], [`update`]: how they change, [`buffers`]: how they do under TSO and PSO;
 //! - [`check`]: when a state is a violation, and when there is a race;
 //! - [`taint`]: loads whose stale values do not matter, for observational robustness;
 //! - [`search`], [`symmetry`]: the whole as a system to explore.
@@ -20,6 +20,7 @@
 //! threads are not distinguished. The orders of steps are not reduced: whether a write is the *latest* one at an access
 //! depends on the order (example 3.1 of the paper).
 
+mod buffers;
 mod check;
 mod columns;
 mod effect;

@@ -30,7 +30,7 @@ use crate::access::slots;
 use crate::compile::Machine;
 use crate::ranges::{Interval, Ranges};
 use ravelin_explore::{Limit, Watch};
-use ravelin_program::{Domain, Escape, TransitionId, Value};
+use ravelin_program::{Domain, Escape, Model, TransitionId, Value};
 
 pub(crate) struct MonitorPlan {
     /// By slot: its number among the tracked cells.
@@ -49,6 +49,8 @@ pub(crate) struct MonitorPlan {
     pub passing: Vec<Vec<Option<PassingValues>>>,
     /// Some access can lead to cells that are not known yet.
     pub leads_elsewhere: bool,
+    /// TSO or PSO.
+    pub hardware: Option<Model>,
 }
 
 pub(crate) struct MonitorCell {
@@ -174,6 +176,7 @@ impl MonitorPlan {
             asked: Vec::new(),
             passing: Vec::new(),
             leads_elsewhere,
+            hardware: settings.model.is_hardware().then_some(settings.model),
         };
         for (slot, by_thread) in touches.iter().enumerate() {
             let shared = by_thread.iter().filter(|touch| touch.touches()).count() > 1;

@@ -11,7 +11,7 @@ use crate::compile::Machine;
 use crate::layout::{Field, Packer};
 use crate::ranges::{Interval, Ranges};
 use ravelin_explore::{Limit, Watch};
-use ravelin_program::Value;
+use ravelin_program::{Model, Value};
 
 /// How many words are processed together.
 const AT_ONCE: usize = 8;
@@ -105,6 +105,28 @@ pub(crate) struct ViewRows<const N: usize> {
     pub fenced: ColumnSet<N>,
 }
 
+/// What TSO and PSO need beside `cur`, which is `VR` there, and `msg`, which is `M`: see `buffers.rs`.
+pub(crate) struct BufferRows<const N: usize> {
+    /// `VW`, `U` and `PW`, by thread; the last without room under TSO.
+    pub stores: Vec<ColumnSet<N>>,
+    pub seen: Vec<ColumnSet<N>>,
+    pub carried: Vec<ColumnSet<N>>,
+    /// `L`, and one more than the thread of the latest write, by cell.
+    pub next: Vec<ColumnSet<N>>,
+    pub writer: Vec<Field>,
+}
+
+impl<const N: usize> BufferRows<N> {
+    /// Those that hold the facts that are known, unlike `PW`.
+    fn known(&self) -> impl Iterator<Item = ColumnSet<N>> {
+        self.stores.iter().chain(&self.seen).chain(&self.next).copied()
+    }
+
+    fn all(&self) -> impl Iterator<Item = ColumnSet<N>> {
+        self.known().chain(self.carried.iter().copied())
+    }
+}
+
 /// The sets of the monitor, by thread or by tracked cell.
 pub(crate) struct Rows<const N: usize> {
     /// Words before these sets, and of the whole state.
@@ -130,6 +152,8 @@ pub(crate) struct Rows<const N: usize> {
     pub write_chain: Vec<ColumnSet<N>>,
     pub access_chain: Vec<ColumnSet<N>>,
     pub has_chains: bool,
+    /// For TSO and PSO.
+    pub buffers: Option<BufferRows<N>>,
     /// By cell with a fact about a different value: the last value that was overwritten.
     pub last_stale: Vec<Option<Field>>,
     /// By fact or mark: its bits in all words of the monitor.
@@ -143,6 +167,9 @@ pub(crate) struct Rows<const N: usize> {
     has_fences: bool,
     /// The words when everything is settled.
     settled: Vec<u64>,
+    /// What belongs to no column and is kept while anything is not settled: the threads of the latest writes. After that
+    /// `M` holds nothing that matters: a fact that a write makes false leaves it.
+    writers: Vec<u64>,
     /// By thread and location.
     live: Vec<Vec<LiveCells<N>>>,
 }
@@ -163,7 +190,8 @@ impl<const N: usize> Rows<N> {
         let mut packer = Packer::behind(first_word);
         let columns = plan.columns();
         let effects = || plan.effects.iter().flatten();
-        let fenced = if effects().any(MonitorEffect::fences_seq_cst) { plan.facts.len() } else { 0 };
+        let hardware = plan.hardware.is_some();
+        let fenced = if !hardware && effects().any(MonitorEffect::fences_seq_cst) { plan.facts.len() } else { 0 };
         let mut many = |count: usize, bits: usize| -> Vec<ColumnSet<N>> {
             (0..count).map(|_| ColumnSet::new(&mut packer, bits)).collect()
         };
@@ -182,12 +210,14 @@ impl<const N: usize> Rows<N> {
                     .any(|(m, reads, _)| reads && m.atomic && !m.acquire);
                 // With pending knowledge, or marks that hidden fences do not change, nothing changes: `acq` equals
                 // `cur` then, too.
-                (relaxed && effects.iter().any(MonitorEffect::fences_acquire)).then(|| view(true))
+                (!hardware && relaxed && effects.iter().any(MonitorEffect::fences_acquire)).then(|| view(true))
             })
             .collect();
         let rel = (plan.effects.iter())
             .map(|effects| {
-                view(effects.iter().any(is_relaxed_write) && effects.iter().any(MonitorEffect::fences_release))
+                let releases =
+                    effects.iter().any(is_relaxed_write) && effects.iter().any(MonitorEffect::fences_release);
+                view(!hardware && releases)
             })
             .collect();
         let msg = (0..cells).map(|_| view(true)).collect();
@@ -197,6 +227,16 @@ impl<const N: usize> Rows<N> {
         let chained = if has_chains { plan.facts.len() } else { 0 };
         let (thread_chain, write_chain, access_chain) =
             (many(threads, chained), many(cells, chained), many(cells, chained));
+        let buffers = plan.hardware.map(|model| {
+            let carried = if model == Model::Pso { columns } else { 0 };
+            let mut many = |count: usize, bits: usize| -> Vec<ColumnSet<N>> {
+                (0..count).map(|_| ColumnSet::new(&mut packer, bits)).collect()
+            };
+            let (stores, seen) = (many(threads, columns), many(threads, columns));
+            let (carried, next) = (many(threads, carried), many(cells, columns));
+            let writer = (0..cells).map(|_| packer.field(Interval { lo: 0, hi: threads as Value })).collect();
+            BufferRows { stores, seen, carried, next, writer }
+        });
         let last_stale = (plan.cells.iter())
             .map(|cell| {
                 let Field { lo, mask, .. } = machine.layout.cells[cell.slot];
@@ -219,6 +259,7 @@ impl<const N: usize> Rows<N> {
             write_chain,
             access_chain,
             has_chains,
+            buffers,
             last_stale,
             columns: Vec::new(),
             sc_columns: Vec::new(),
@@ -226,23 +267,30 @@ impl<const N: usize> Rows<N> {
             open: Vec::new(),
             has_fences: fenced > 0,
             settled: Vec::new(),
+            writers: Vec::new(),
             live: Vec::new(),
         };
         let of_views: Vec<ColumnSet<N>> =
             (rows.views().flat_map(|view| [view.known, view.fenced]).chain(rows.eco_rows()).chain(rows.chain_rows()))
+                .chain(rows.buffers.iter().flat_map(BufferRows::all))
                 .collect();
         rows.columns = (0..columns).map(|column| rows.bits(of_views.iter(), Columns::one(column))).collect();
         for (cell, field) in rows.last_stale.iter().enumerate() {
             if let (Some((any, _)), Some(field)) = (plan.cells[cell].different, field) {
-                rows.columns[any][field.word as usize - rows.first_word] |= field.mask << field.shift;
+                add_field(field, rows.first_word, &mut rows.columns[any]);
             }
         }
         let of_sc: Vec<ColumnSet<N>> = rows.sc_rows().collect();
         rows.sc_columns = (plan.cells.iter())
             .map(|cell| rows.bits(of_sc.iter(), cell.sc_column.map_or(Columns::NONE, Columns::one)))
             .collect();
-        let known: Vec<ColumnSet<N>> = rows.views().map(|view| view.known).chain(of_sc).collect();
+        let buffered = rows.buffers.iter().flat_map(BufferRows::known);
+        let known: Vec<ColumnSet<N>> = rows.views().map(|view| view.known).chain(of_sc).chain(buffered).collect();
         rows.settled = rows.bits(known.iter(), Columns::EVERY);
+        rows.writers = vec![0; rows.words - rows.first_word];
+        for field in rows.buffers.iter().flat_map(|buffers| &buffers.writer) {
+            add_field(field, rows.first_word, &mut rows.writers);
+        }
         rows.view_rows = of_views;
         rows.open = rows.columns.clone();
         for (open, fact) in rows.open.iter_mut().zip(&plan.facts) {
@@ -300,8 +348,13 @@ impl<const N: usize> Rows<N> {
     #[inline]
     pub fn forget(&self, machine: &Machine, state: &mut [u64]) {
         let mut open = Columns::NONE;
-        for ((live, location), cur) in self.live.iter().zip(&machine.layout.locations).zip(&self.cur) {
-            open |= live[location.get(state) as usize].asked & !cur.known.get(state);
+        for (thread, (live, location)) in self.live.iter().zip(&machine.layout.locations).enumerate() {
+            let mut known = self.cur[thread].known.get(state);
+            if let Some(buffers) = &self.buffers {
+                // What is ordered before the next load is ordered before the next store, too.
+                known |= buffers.seen[thread].get(state);
+            }
+            open |= live[location.get(state) as usize].asked & !known;
         }
         // A few words at a time, so that the masks need no memory.
         for start in (self.first_word..self.words).step_by(AT_ONCE) {
@@ -316,6 +369,9 @@ impl<const N: usize> Rows<N> {
                 }
             }
             open.for_each(|column| add(&self.open[column][words.clone()], &mut columns));
+            if self.buffers.is_some() && !open.is_empty() {
+                add(&self.writers[words.clone()], &mut columns);
+            }
             let settled = &self.settled[words];
             let masks = rows.iter().zip(&columns).zip(&fenced);
             for ((word, settled), ((rows, columns), fenced)) in state[start..].iter_mut().zip(settled).zip(masks) {
@@ -329,6 +385,13 @@ impl<const N: usize> Rows<N> {
 fn add(masks: &[u64], to: &mut [u64; AT_ONCE]) {
     for (to, mask) in to.iter_mut().zip(masks) {
         *to |= mask;
+    }
+}
+
+/// Adds the bits of a field to a mask over the words of the monitor. A field for one value has no bits, and no word.
+fn add_field(field: &Field, first_word: usize, mask: &mut [u64]) {
+    if field.mask != 0 {
+        mask[field.word as usize - first_word] |= field.mask << field.shift;
     }
 }
 
@@ -351,14 +414,16 @@ fn live<const N: usize>(
     let every = Columns::EVERY;
     let unfenced: Vec<ColumnSet<N>> =
         rows.views().map(|view| view.known).chain(rows.sc_rows()).chain(rows.chain_rows()).collect();
+    let unfenced: Vec<ColumnSet<N>> =
+        unfenced.into_iter().chain(rows.buffers.iter().flat_map(BufferRows::all)).collect();
     let everything: Vec<ColumnSet<N>> =
         unfenced.iter().copied().chain(rows.views().map(|view| view.fenced)).chain(rows.eco_rows()).collect();
     let mut plain = rows.bits(unfenced.iter(), every);
     let mut all = rows.bits(everything.iter(), every);
-    for field in rows.last_stale.iter().flatten() {
-        let word = field.word as usize - rows.first_word;
-        plain[word] |= field.mask << field.shift;
-        all[word] |= field.mask << field.shift;
+    let writers = rows.buffers.iter().flat_map(|buffers| &buffers.writer);
+    for field in rows.last_stale.iter().flatten().chain(writers) {
+        add_field(field, rows.first_word, &mut plain);
+        add_field(field, rows.first_word, &mut all);
     }
     let mut live = Vec::new();
     for (number, thread) in program.threads.iter().enumerate() {
@@ -379,6 +444,10 @@ fn live<const N: usize>(
             if !cells.is_empty() {
                 asked |= plan.asked[number][transition].iter().copied().collect();
                 needed.extend([rows.thread_sc[number], rows.cur[number].known, rows.cur[number].fenced]);
+                if let Some(buffers) = &rows.buffers {
+                    needed.extend([buffers.stores[number], buffers.seen[number], buffers.carried[number]]);
+                    needed.extend(cells.iter().flat_map(|&cell| [buffers.next[cell], rows.msg[cell].known]));
+                }
                 for (mode, reads, writes) in effect.accesses() {
                     if writes && mode.atomic && !mode.release {
                         needed.extend([rows.rel[number].known, rows.rel[number].fenced]);
@@ -400,7 +469,11 @@ fn live<const N: usize>(
                     }
                 }
             }
-            (LiveNeeds { rows: rows.bits(needed.iter(), every), asked, fences: effect.fences_seq_cst() }, cells.len())
+            let mut mask = rows.bits(needed.iter(), every);
+            for field in rows.buffers.iter().flat_map(|buffers| cells.iter().map(|&cell| buffers.writer[cell])) {
+                add_field(&field, rows.first_word, &mut mask);
+            }
+            (LiveNeeds { rows: mask, asked, fences: effect.fences_seq_cst() }, cells.len())
         };
         let words = rows.words - rows.first_word;
         watch.hold(thread.locations.len() * (size_of::<LiveNeeds<N>>() + size_of::<LiveCells<N>>() + 24 * words))?;
@@ -425,7 +498,7 @@ fn live<const N: usize>(
             let fenced = if fences { all.clone() } else { plain.clone() };
             for (cell, field) in plan.cells.iter().zip(&rows.last_stale) {
                 if let Some(field) = field.filter(|_| cell.facts.iter().any(|&fact| asked.contains(fact))) {
-                    needed[field.word as usize - rows.first_word] |= field.mask << field.shift;
+                    add_field(&field, rows.first_word, &mut needed);
                 }
             }
             LiveCells { rows: needed, asked, fenced }

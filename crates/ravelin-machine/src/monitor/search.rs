@@ -15,7 +15,7 @@ use crate::run::{Run, UnreadablePath};
 use crate::settings::{Purpose, Reductions, Settings};
 use crate::step::StepOutcome;
 use ravelin_explore::{End, Limit, Options, Sink, Statistics, Storage, StorageError, System, Until, Watch, explore};
-use ravelin_program::{Model, Program, ThreadId, TransitionId, Value};
+use ravelin_program::{HardwareProgram, Instruction, Model, Order, Program, ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
 use std::collections::HashSet;
 
@@ -93,12 +93,9 @@ pub fn monitor_for(
     options: &Options,
     accept: &mut dyn FnMut(&MonitorFinding) -> Result<bool, Limit>,
 ) -> Result<MonitorSearch, MonitorError> {
-    if settings.model.is_hardware() {
-        return Err(MonitorRefusal::Hardware(settings.model).into());
-    }
     refuse(program)?;
     let goals = GoalFootprint::new(program, Purpose::Goals);
-    let mut program = program.clone();
+    let mut program = if settings.model.is_hardware() { on_hardware(program) } else { program.clone() };
     program.goals.clear();
     let build = |growth: &Growth, watch: &Watch| Ok(Machine::new(&program, machine_settings(), growth, watch)?);
     growing(options, build, |machine, left| {
@@ -131,6 +128,19 @@ pub fn monitor_for(
             MonitorAttempt::Outgrown(outgrown) => GrowthAttempt::Outgrown(Box::new(machine), outgrown),
         })
     })
+}
+
+/// The instructions of a machine, which has no accesses that are not atomic.
+fn on_hardware(program: &Program) -> Program {
+    let mut program = HardwareProgram::stable(program).into_inner();
+    for transition in program.threads.iter_mut().flat_map(|thread| &mut thread.transitions) {
+        if let Instruction::Load { order, .. } | Instruction::Store { order, .. } = &mut transition.instruction
+            && *order == Order::NonAtomic
+        {
+            *order = Order::Relaxed;
+        }
+    }
+    program
 }
 
 enum MonitorAttempt {

@@ -35,6 +35,11 @@ impl<const N: usize> Monitor<'_, N> {
         for row in rows.thread_sc.iter().chain(&rows.write_sc).chain(&rows.access_sc) {
             row.set(state, Columns::EVERY);
         }
+        for row in
+            rows.buffers.iter().flat_map(|buffers| buffers.stores.iter().chain(&buffers.seen).chain(&buffers.next))
+        {
+            row.set(state, all.known);
+        }
         rows.forget(self.machine, state);
     }
 
@@ -49,6 +54,9 @@ impl<const N: usize> Monitor<'_, N> {
         ignored: bool,
         next: &mut [u64],
     ) {
+        if let Some(buffers) = &self.rows.buffers {
+            return self.update_buffers(buffers, thread, step, accesses, overwritten, next);
+        }
         let effect = self.plan.effects[thread][step];
         if let MonitorEffect::Fence { acquire, release, seq_cst } = effect {
             return self.fence(thread, acquire, release, seq_cst, next);
@@ -134,24 +142,7 @@ impl<const N: usize> Monitor<'_, N> {
             rows.thread_chain[thread].add(state, rows.access_chain[cell].get(state));
         }
 
-        // The previous last stale value is the last different one, if it differs.
-        let last_stale = rows.last_stale[cell];
-        if let (Some((any, different)), Some(last)) = (plan.cells[cell].different, last_stale)
-            && last.get(state) != old
-        {
-            rows.copy_column(any, different, state);
-        }
-        // The cell leaves every set; of its facts, those that this write makes false are cleared.
-        rows.clear(state, &self.lost[cell][usize::from(update)]);
-        for &fact in &self.by_value[cell] {
-            let fact_is = &plan.facts[fact];
-            if fact_is.class.contains(old) && !(update && fact_is.squeezes) {
-                rows.clear(state, &rows.columns[fact]);
-            }
-        }
-        if let Some(last) = last_stale {
-            last.set(state, old);
-        }
+        self.lose(cell, update, old, state);
         let mark = self.renew_mark(thread, cell, mode, true, state);
 
         let own = self.own[cell];
@@ -186,6 +177,29 @@ impl<const N: usize> Monitor<'_, N> {
             rows.access_chain[cell].set(state, chain);
         } else if rows.has_chains && !update {
             rows.write_chain[cell].set(state, Columns::NONE);
+        }
+    }
+
+    /// A write to a cell, which held the value `old`: the cell leaves every set, and of its facts those that the write
+    /// makes false.
+    pub(super) fn lose(&self, cell: usize, update: bool, old: Value, state: &mut [u64]) {
+        let (rows, plan) = (&self.rows, &self.plan);
+        // The previous last stale value is the last different one, if it differs.
+        let last_stale = rows.last_stale[cell];
+        if let (Some((any, different)), Some(last)) = (plan.cells[cell].different, last_stale)
+            && last.get(state) != old
+        {
+            rows.copy_column(any, different, state);
+        }
+        rows.clear(state, &self.lost[cell][usize::from(update)]);
+        for &fact in &self.by_value[cell] {
+            let fact_is = &plan.facts[fact];
+            if fact_is.class.contains(old) && !(update && fact_is.squeezes) {
+                rows.clear(state, &rows.columns[fact]);
+            }
+        }
+        if let Some(last) = last_stale {
+            last.set(state, old);
         }
     }
 
