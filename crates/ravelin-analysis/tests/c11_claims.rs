@@ -28,6 +28,19 @@ fn by_enumeration(program: &Program, model: Model) -> Verdict {
 
 const CELLS: &str = "static x; static y; static z; static w;\n";
 
+/// The last stale value of such a cell needs no bits.
+#[test]
+fn a_cell_with_one_value_that_is_compared_with_a_register_is_monitored() {
+    let text = "static z: [_; 2] = 1;
+         thread t { let a; let b; let c; a = z[c + -3].load(); (_, b) = z[b].compare_exchange(a, 1); }
+         thread u { let c; z[1].store(0); z[c + -3].store(1); }";
+    for model in [Model::Ra, Model::Rc20] {
+        let program = program(text);
+        let verdict = ask(&program, model, SeqCstReading::RelAcq).verdict;
+        assert_eq!(verdict, by_enumeration(&program, model), "{model}");
+    }
+}
+
 /// Name, threads, verdict against release/acquire, verdict against RC20.
 const CLAIMS: &[(&str, &str, Verdict, Verdict)] = &[
     (

@@ -164,13 +164,13 @@ const CLAIMS: &[(&str, &str, Verdict, Verdict)] = &[
          thread a { lock(l); x.store(1); let r = y.load(); unlock(l); }
          thread b { lock(l); y.store(1); let r = x.load(); unlock(l); }",
         Holds,
-        Unknown,
+        Holds,
     ),
     (
         "the helper waits for what it cannot see",
         "thread a { x.store(1); let r = y.load(); } thread b { wait(x == 1); y.store(1); let s = x.load(); }",
         Holds,
-        Unknown,
+        Holds,
     ),
     (
         "a wait overtakes",

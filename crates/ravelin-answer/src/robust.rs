@@ -56,7 +56,8 @@ pub struct Robustness {
     pub verdict: Verdict,
     /// `shared`, `attacks` or `single`.
     pub engine: String,
-    /// pso: no single thread that delays its stores breaks robustness, and more is not proved; the verdict is unknown.
+    /// pso: no single thread that delays its stores breaks robustness, and whether several do together is not known; the verdict is
+    /// unknown.
     pub one_delaying_thread: bool,
     /// Every attack.
     pub attacks: Vec<Attack>,

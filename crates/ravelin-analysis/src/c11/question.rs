@@ -7,7 +7,7 @@ use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_answer::SeqCstBasis;
 use ravelin_explore::{Budget, Limit, Options, Statistics, Until};
 use ravelin_machine::monitor::{
-    C11Settings, MonitorError, MonitorFinding, MonitorFindingKind, MonitorSearch, monitor_for,
+    C11Settings, MonitorError, MonitorFinding, MonitorFindingKind, MonitorRefusal, MonitorSearch, monitor_for,
 };
 use ravelin_program::{Copies, Instruction, Model, Order, Program, SeqCstReading};
 use ravelin_semantics::rc20::OrderReading;
@@ -160,6 +160,10 @@ impl<'a> C11Inquiry<'a> {
         options: &Options,
         accept: &mut dyn FnMut(&MonitorFinding) -> Result<bool, Limit>,
     ) -> Result<MonitorSearch, AnalysisError> {
+        if settings.model.is_hardware() {
+            // Their violations are shown by attacks, not by graphs.
+            return Err(MonitorRefusal::Hardware(settings.model).into());
+        }
         let search = match monitor_for(self.program, settings, options, accept).map_err(refused) {
             Err(AnalysisError::Limit(limit)) => {
                 let statistics = Statistics::default();
@@ -241,7 +245,7 @@ pub(super) fn add(all: &mut Statistics, one: &Statistics) {
     all.workers = all.workers.max(one.workers);
 }
 
-pub(super) fn refused(error: MonitorError) -> AnalysisError {
+pub(crate) fn refused(error: MonitorError) -> AnalysisError {
     match error {
         MonitorError::Build(error) => error.into(),
         MonitorError::Storage(error) => error.into(),

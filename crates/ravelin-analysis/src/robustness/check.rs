@@ -2,13 +2,13 @@
 //! searched by the engine of choice, and every feasible one is shown by a witness that was replayed.
 //!
 //! By Theorem 1 of the paper a program is robust against TSO exactly if no attack is feasible: a violating computation with as few
-//! delays as possible delays the stores of one thread only. For PSO that is not proved (docs/robustness.md), so the answer is
-//! "holds" only if at most one thread can delay anything that matters; otherwise the search shows that no single thread can do harm by
-//! delaying stores, and the answer is unknown.
+//! delays as possible delays the stores of one thread only. For PSO that is not proved (docs/robustness.md). If several threads can
+//! delay what matters and none does harm alone, the monitor decides (`together.rs`).
 
 use super::attack::{Attack, attacks_against, count_attacks};
 use super::dismiss::{ProgramFacts, makes_delay_pointless};
 use super::engines::AttackSearch;
+use super::together::{Together, together};
 use super::witness::AttackWitness;
 use crate::parameterised::{AnyNumber, robust_for_any_number};
 use crate::{AnalysisError, Verdict};
@@ -79,7 +79,7 @@ pub struct RobustnessAnswer {
     pub model: Model,
     pub engine: RobustnessEngine,
     pub attacks: Vec<JudgedAttack>,
-    /// PSO: no thread can do harm by delaying stores alone, but more than one can delay some, and that together they cannot is not proved.
+    /// PSO: no thread can do harm by delaying stores alone, but more than one can delay some, and whether they can together is not known.
     pub one_delaying_thread: bool,
     pub limit: Option<Limit>,
     pub explored: RobustnessEffort,
@@ -110,7 +110,7 @@ pub enum AttackFate {
 pub struct RobustnessEffort {
     /// States of all searches.
     pub states: u64,
-    /// Of these (engine `shared`): of the SC space, of attackers that delay stores, of helpers on their path.
+    /// Of these (engine `shared`): of the SC space, with and without a monitor, of attackers that delay stores, of helpers on their path.
     pub sc: u64,
     pub delaying: u64,
     pub helping: u64,
@@ -190,22 +190,30 @@ fn judge(program: &Program, question: &RobustnessQuestion) -> Result<RobustnessA
     let mut search = AttackSearch::new(program, question, start, judged);
     search.run()?;
     let AttackSearch { judged: attacks, mut explored, limit, .. } = search;
-    explored.elapsed = start.elapsed();
     let feasible = attacks.iter().any(|judged| matches!(judged.fate, AttackFate::Feasible(_)));
     let open = attacks.iter().any(|judged| matches!(judged.fate, AttackFate::Open));
     let several_delay = question.model == Model::Pso && delaying_threads(&attacks) > 1;
-    let verdict = match (feasible, open, several_delay) {
+    let together = match !feasible && !open && several_delay {
+        true => together(program, question, start, &mut explored)?,
+        false => Together::Harmless,
+    };
+    explored.elapsed = start.elapsed();
+    let verdict = match (feasible, open, &together) {
         (true, ..) => Verdict::Violated,
-        (false, false, false) => Verdict::Holds,
+        (false, false, Together::Harmless) => Verdict::Holds,
         _ => Verdict::Unknown,
+    };
+    let limit = match together {
+        Together::Limit(limit) => Some(limit),
+        _ => limit.filter(|_| open),
     };
     Ok(RobustnessAnswer {
         verdict,
         model: question.model,
         engine: question.engine,
         attacks,
-        one_delaying_thread: !feasible && !open && several_delay,
-        limit: limit.filter(|_| open),
+        one_delaying_thread: matches!(together, Together::Open),
+        limit,
         explored,
         any_number: None,
     })

@@ -5,7 +5,7 @@
 //! around the two.
 //!
 //! Reading order: `attack` (what there is to check), `dismiss` (what needs no search), `check` (the question),
-//! `engines` (who searches), `witness` (how an
+//! `engines` (who searches), `together` (several threads that delay, under PSO), `witness` (how an
 //! answer is made good); then `triangular` (a cheaper condition) and `instrument` (attacks as programs).
 
 mod alone;
@@ -15,6 +15,7 @@ mod dismiss;
 mod engines;
 mod instrument;
 mod name;
+mod together;
 mod triangular;
 mod witness;
 

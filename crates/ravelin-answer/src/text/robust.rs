@@ -73,8 +73,10 @@ fn why_unknown(answer: &Robustness) -> String {
         Some(limit) => format!(": {limit}\n"),
         None if answer.one_delaying_thread => {
             let mut text = ": no violation with one delaying thread\n".to_owned();
-            text.push_str("  Robustness against PSO is not proved: several threads can delay stores, and that they do no harm together where\n");
-            text.push_str("  none does alone is a theorem for TSO only.\n");
+            text.push_str("  Robustness against PSO is not proved: several threads can delay stores, and none does harm alone. Whether they do\n");
+            text.push_str(
+                "  together is not known for programs with locked blocks, or with values that cannot be listed.\n",
+            );
             text
         }
         None => ": some attacks were not settled\n".to_owned(),

@@ -31,8 +31,7 @@ pub fn robustness(answer: &Robustness) -> Story {
             let why = match &answer.limit {
                 Some(limit) => limit.to_string(),
                 None if answer.one_delaying_thread => {
-                    "no thread does harm by delaying its stores alone, and that several do none \
-                     together is a theorem for tso only"
+                    "no thread does harm by delaying its stores alone, and whether several do together is not known"
                         .to_owned()
                 }
                 None => "some attacks were not settled".to_owned(),
