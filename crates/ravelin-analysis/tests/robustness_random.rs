@@ -60,7 +60,7 @@ fn compare_engines(program: &Program) -> Result<RobustnessAnswer, String> {
             return Err(format!("{:?} says {:?}, all attacks {:?}", other.engine, other.verdict, all.verdict));
         }
     }
-    for engine in [RobustnessEngine::Attacks, RobustnessEngine::Single] {
+    for engine in [RobustnessEngine::Attacks, RobustnessEngine::Single, RobustnessEngine::Monitor] {
         let other = ask(program, Model::Tso, engine, true);
         for (one, other) in all.attacks.iter().zip(&other.attacks) {
             if word(&one.fate) != word(&other.fate) {

@@ -54,7 +54,7 @@ pub struct Robustness {
     pub property: Property,
     /// On the property.
     pub verdict: Verdict,
-    /// `shared`, `attacks` or `single`.
+    /// `shared`, `attacks`, `single` or `monitor`.
     pub engine: String,
     /// pso: no single thread that delays its stores breaks robustness, and whether several do together is not known; the verdict is
     /// unknown.

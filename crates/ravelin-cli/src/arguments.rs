@@ -122,7 +122,7 @@ pub struct Check {
     #[arg(long)]
     pub auto_wait: bool,
     /// How attacks are searched: `shared` explores the states under sc once for all attacks, `attacks` searches one instrumented
-    /// program per attack, `single` one for all attacks [default: shared]
+    /// program per attack, `single` one for all attacks, `monitor` proves that there is none without searching them [default: shared]
     #[arg(long, value_name = "ENGINE", value_parser = named(&RobustnessEngine::ALL, RobustnessEngine::name))]
     pub engine: Option<RobustnessEngine>,
     /// With any number of threads: if the program is robust, write a proof to this file, which `ravelin certificate` checks

@@ -99,9 +99,9 @@ fn refuse(arguments: &Check, models: &[Model]) -> anyhow::Result<()> {
         bail!("every program is robust against sc, by definition; ask about tso, pso, ra or rc20");
     }
     if let Some(option) = arguments.storage_option()
-        && arguments.engine == Some(RobustnessEngine::Shared)
+        && let Some(engine @ (RobustnessEngine::Shared | RobustnessEngine::Monitor)) = arguments.engine
     {
-        bail!("the engine `shared` needs all states in memory; use `single` or `attacks` with {option}");
+        bail!("the engine `{}` needs all states in memory; use `single` or `attacks` with {option}", engine.name());
     }
     let c11 = models.iter().any(|model| model.is_c11());
     if c11 && arguments.attacks {

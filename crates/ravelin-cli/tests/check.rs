@@ -206,7 +206,7 @@ fn hostile_programs_get_an_answer_or_a_message() {
         ),
     ]);
     for (text, expected) in &cases {
-        for engine in ["shared", "attacks", "single"] {
+        for engine in ["shared", "attacks", "single", "monitor"] {
             let output = on_text(text, &["check", "--engine", engine, "--timeout", "20", "--max-states", "200000"]);
             let shown: String = text.chars().take(80).collect();
             assert_eq!(code(&output), *expected, "{engine}: {shown}: {}", String::from_utf8_lossy(&output.stderr));
@@ -231,7 +231,7 @@ thread p[2] {
 
 #[test]
 fn a_counter_without_bound_is_unknown_and_an_early_violation_is_found_all_the_same() {
-    for engine in ["shared", "attacks", "single"] {
+    for engine in ["shared", "attacks", "single", "monitor"] {
         let limits = ["check", "--engine", engine, "--max-states", "20000"];
         let robust = on_text(TICKET_LOCK, &limits);
         let text = String::from_utf8_lossy(&robust.stdout);

@@ -32,17 +32,20 @@ pub enum RobustnessEngine {
     Attacks,
     /// One instrumented program for all attacks.
     Single,
+    /// The SC space with a monitor; attacks only to show a violation.
+    Monitor,
 }
 
 impl RobustnessEngine {
-    pub const ALL: [RobustnessEngine; 3] =
-        [RobustnessEngine::Shared, RobustnessEngine::Attacks, RobustnessEngine::Single];
+    pub const ALL: [RobustnessEngine; 4] =
+        [RobustnessEngine::Shared, RobustnessEngine::Attacks, RobustnessEngine::Single, RobustnessEngine::Monitor];
 
     pub fn name(self) -> &'static str {
         match self {
             RobustnessEngine::Shared => "shared",
             RobustnessEngine::Attacks => "attacks",
             RobustnessEngine::Single => "single",
+            RobustnessEngine::Monitor => "monitor",
         }
     }
 }
@@ -189,13 +192,14 @@ fn judge(program: &Program, question: &RobustnessQuestion) -> Result<RobustnessA
     }
     let mut search = AttackSearch::new(program, question, start, judged);
     search.run()?;
-    let AttackSearch { judged: attacks, mut explored, limit, .. } = search;
+    let AttackSearch { judged: attacks, mut explored, limit, together: monitored, .. } = search;
     let feasible = attacks.iter().any(|judged| matches!(judged.fate, AttackFate::Feasible(_)));
     let open = attacks.iter().any(|judged| matches!(judged.fate, AttackFate::Open));
     let several_delay = question.model == Model::Pso && delaying_threads(&attacks) > 1;
-    let together = match !feasible && !open && several_delay {
-        true => together(program, question, start, &mut explored)?,
-        false => Together::Harmless,
+    let together = match (!feasible && !open && several_delay, monitored) {
+        (false, _) => Together::Harmless,
+        (true, Some(monitored)) => monitored,
+        (true, None) => together(program, question, start, &mut explored)?,
     };
     explored.elapsed = start.elapsed();
     let verdict = match (feasible, open, &together) {

@@ -1,4 +1,5 @@
-//! PSO: whether several threads that delay stores do harm together where none does alone.
+//! Whether threads that delay stores do harm together, by the monitor: for the engine of that name, and under PSO where none
+//! does harm alone.
 //!
 //! That one delaying thread is enough is a theorem for TSO only. The monitor beside the SC space needs no such theorem
 //! (`ravelin-machine/src/monitor/buffers.rs`): without an access that may be stale, the program is robust. An access that

@@ -2,11 +2,13 @@
 //! them, and what was explored on the way.
 
 mod attacks;
+mod monitor;
 mod shared;
 mod single;
 mod spread;
 
 use super::check::{AttackFate, JudgedAttack, RobustnessEffort, RobustnessEngine, RobustnessQuestion};
+use super::together::Together;
 use super::{Attack, witness};
 use crate::AnalysisError;
 use ravelin_explore::{Limit, Options, Until};
@@ -26,6 +28,8 @@ pub(super) struct AttackSearch<'a> {
     places: Vec<usize>,
     pub explored: RobustnessEffort,
     pub limit: Option<Limit>,
+    /// What the monitor said, if it was asked.
+    pub together: Option<Together>,
 }
 
 impl<'a> AttackSearch<'a> {
@@ -48,6 +52,7 @@ impl<'a> AttackSearch<'a> {
             places,
             explored: RobustnessEffort::default(),
             limit: None,
+            together: None,
         }
     }
 
@@ -60,6 +65,7 @@ impl<'a> AttackSearch<'a> {
             RobustnessEngine::Shared => self.by_shared(),
             RobustnessEngine::Attacks => self.by_attacks(),
             RobustnessEngine::Single => self.by_single(),
+            RobustnessEngine::Monitor => self.by_monitor(),
         }
     }
 
