@@ -85,7 +85,7 @@ impl ChildGroup {
 
     /// To the whole group.
     fn signal(&self, signal: Signal) {
-        // Nobody may be left.
+        // The group may be empty.
         let _ = kill_process_group(self.group(), signal);
     }
 }
@@ -97,7 +97,7 @@ impl Drop for ChildGroup {
         }
         self.signal(Signal::TERM);
         until(|| self.has_ended().unwrap_or(true));
-        // Nobody is there to be told.
+        // An error here has no reader.
         let _ = self.clear();
     }
 }

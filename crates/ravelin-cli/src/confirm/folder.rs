@@ -21,7 +21,7 @@ const MAKEFILE: &str = "Makefile";
 /// Programs, each with its text in a file that ends with `.c`.
 const PROGRAMS: [&str; 4] = ["test-run", "test-run-fenced", "test-cycle", "test-cycle-fenced"];
 
-/// Refuses a folder with files of somebody else.
+/// Refuses a folder with files that --keep has not written.
 pub fn check(folder: &Path) -> anyhow::Result<()> {
     let named = || folder.display().to_string();
     let entries = match std::fs::read_dir(folder) {

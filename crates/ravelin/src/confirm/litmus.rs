@@ -14,7 +14,7 @@ use ravelin_program::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More accesses of one thread are no test: nobody waits for an outcome of that many loads.
+/// With more accesses of one thread, an outcome is too rare to wait for.
 const MOST_ACCESSES: usize = 8;
 
 /// Nor are more threads: they would have to run at the same time.
