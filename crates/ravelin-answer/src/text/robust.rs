@@ -75,7 +75,7 @@ fn why_unknown(answer: &Robustness) -> String {
             let mut text = ": no violation with one delaying thread\n".to_owned();
             text.push_str("  Robustness against PSO is not proved: several threads can delay stores, and none does harm alone. Whether they do\n");
             text.push_str(
-                "  together is not known for programs with locked blocks, or with values that cannot be listed.\n",
+                "  together is not known for programs with locked blocks, values that cannot be listed, or updates that may fault.\n",
             );
             text
         }
