@@ -9,6 +9,7 @@ use ravelin_analysis::Verdict::{self, Holds, Unknown, Violated};
 use ravelin_analysis::c11::{C11Question, ObservationalAnswer, ObstacleReason, c11_robustness, observational};
 use ravelin_analysis::reachability::{ReachabilityQuestion, reach};
 use ravelin_frontend::{Language, parse};
+use ravelin_machine::Reductions;
 use ravelin_program::{
     Admission, Domain, Expr, Goal, Instruction, LocId, Model, Observable, Order, Program, RegId, Register, Source,
     Span, Thread, ThreadId, TransitionId, Value,
@@ -223,8 +224,8 @@ fn disagreement(program: &Program) -> Option<String> {
     }
 }
 
-fn verdict(program: &Program, model: Model, symmetry: bool) -> Result<Option<Verdict>, String> {
-    match observational(program, &C11Question { symmetry, ..C11Question::new(model) }) {
+fn verdict(program: &Program, model: Model, reductions: Reductions) -> Result<Option<Verdict>, String> {
+    match observational(program, &C11Question { reductions, ..C11Question::new(model) }) {
         Ok(answer) => Ok(Some(answer.verdict)),
         Err(AnalysisError::NotC11(_)) => Ok(None),
         Err(error) => Err(error.to_string()),
@@ -232,8 +233,8 @@ fn verdict(program: &Program, model: Model, symmetry: bool) -> Result<Option<Ver
 }
 
 fn compare_graphs(program: &Program, model: Model, reading: OrderReading) -> Result<(), String> {
-    let Some(said) = verdict(program, model, true)? else { return Ok(()) };
-    if verdict(program, model, false)? != Some(said) {
+    let Some(said) = verdict(program, model, Reductions::ALL)? else { return Ok(()) };
+    if verdict(program, model, Reductions { symmetry: false, ..Reductions::ALL })? != Some(said) {
         return Err(format!("{model}: symmetry makes a difference"));
     }
     let Ok(all) = enumerate(program, reading, LIMITS) else { return Ok(()) };
@@ -557,7 +558,8 @@ fn there_is_something_to_prove() {
         let mut program = without_faulting_domains(generator.program(seed));
         with_unused_loads(&mut program, seed);
         let robust = c11_robustness(&program, &C11Question::new(Model::Rc20));
-        robust.is_ok_and(|answer| answer.verdict == Violated) && verdict(&program, Model::Rc20, true) == Ok(Some(Holds))
+        robust.is_ok_and(|answer| answer.verdict == Violated)
+            && verdict(&program, Model::Rc20, Reductions::ALL) == Ok(Some(Holds))
     });
     assert!(proved.count() > 20);
 }

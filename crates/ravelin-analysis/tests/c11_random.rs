@@ -7,6 +7,7 @@ use crate::random_programs::{check_one, without_faulting_domains, without_seq_cs
 use ravelin_analysis::c11::{C11Answer, C11Question, c11_robustness};
 use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
+use ravelin_machine::Reductions;
 use ravelin_program::{
     Address, BinaryOp, Expr, Instruction, Model, Order, Program, ProgramBuilder, SeqCstReading, Value, VarId, Variable,
     WaitAtom, WaitCondition,
@@ -24,10 +25,10 @@ fn ask(program: &Program, model: Model, seq_cst: SeqCstReading, races: bool) -> 
             if model == Model::Rc20 && seq_cst == SeqCstReading::Both {
                 store_buffers_agree(program, &answer)?;
             }
-            let plain = c11_robustness(program, &C11Question { symmetry: false, ..question });
+            let plain = c11_robustness(program, &C11Question { reductions: Reductions::NONE, ..question });
             match plain {
                 Ok(plain) if plain.verdict == answer.verdict => Ok(Some(answer.verdict)),
-                other => Err(format!("{:?} with symmetry, without: {other:?}", answer.verdict)),
+                other => Err(format!("{:?} with reductions, without: {other:?}", answer.verdict)),
             }
         }
         Err(AnalysisError::NotC11(_)) => Ok(None),

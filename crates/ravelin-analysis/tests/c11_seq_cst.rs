@@ -8,6 +8,7 @@ use ravelin_analysis::Verdict::{self, Holds, Unknown, Violated};
 use ravelin_analysis::c11::{C11Answer, C11Question, c11_robustness};
 use ravelin_answer::SeqCstBasis;
 use ravelin_frontend::{Language, parse};
+use ravelin_machine::Reductions;
 use ravelin_program::{Instruction, Model, Order, Program, SeqCstReading, Source};
 use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate, rc20_consistent, robust};
@@ -207,8 +208,8 @@ fn what_only_graphs_decide_is_unknown_where_they_are_too_many() {
 fn disagreement(program: &Program) -> Option<String> {
     let all = || {
         let Some(expected) = by_enumeration(program) else { return Ok(()) };
-        for symmetry in [true, false] {
-            let question = C11Question { symmetry, ..C11Question::new(Model::Rc20) };
+        for reductions in [Reductions::ALL, Reductions::NONE] {
+            let question = C11Question { reductions, ..C11Question::new(Model::Rc20) };
             let answer = match c11_robustness(program, &question) {
                 Ok(answer) => answer,
                 Err(AnalysisError::NotC11(_)) => return Ok(()),

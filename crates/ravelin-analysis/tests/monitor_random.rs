@@ -5,6 +5,7 @@
 
 use crate::random_programs::check_all;
 use ravelin_explore::{Budget, Options};
+use ravelin_machine::Reductions;
 use ravelin_machine::monitor::{C11Settings, MonitorError, monitor};
 use ravelin_program::{Model, Program, SeqCstReading};
 use ravelin_semantics::generate::{Config, Generator, InstructionKind};
@@ -21,14 +22,14 @@ fn has_violation(program: &Program, model: Model) -> Option<bool> {
 }
 
 /// Whether the monitor finds one; `None` if it refuses the program.
-fn is_found(program: &Program, model: Model) -> Result<Option<bool>, String> {
+fn is_found(program: &Program, model: Model, reductions: Reductions) -> Result<Option<bool>, String> {
     let settings = C11Settings {
         model,
         seq_cst: SeqCstReading::RelAcq,
         chains: false,
         observational: false,
         races: false,
-        symmetry: false,
+        reductions,
     };
     let options = Options { budget: Budget::unlimited().states(200_000), ..Options::default() };
     match catch_unwind(AssertUnwindSafe(|| monitor(program, settings, &options))) {
@@ -42,10 +43,17 @@ fn is_found(program: &Program, model: Model) -> Result<Option<bool>, String> {
 /// What is wrong, if anything. An update that faults with some values counts as an access, whatever it reads: if it `may_fault`, the
 /// monitor may find too much.
 fn disagreement(program: &Program, model: Model, may_fault: bool) -> Option<String> {
-    let found = match is_found(program, model) {
+    let found = match is_found(program, model, Reductions::ALL) {
         Err(what) => return Some(what),
         Ok(found) => found?,
     };
+    match is_found(program, model, Reductions::NONE) {
+        Err(what) => return Some(what),
+        Ok(unreduced) if unreduced.is_some_and(|unreduced| unreduced != found) => {
+            return Some(format!("under {model} reductions make a difference: with them, it finds one: {found}"));
+        }
+        Ok(_) => {}
+    }
     if found && may_fault {
         return None;
     }
@@ -65,7 +73,8 @@ fn the_monitor_finds_what_enumeration_finds() {
     for model in [Model::Tso, Model::Pso] {
         let generator = generator(false);
         check_all(&generator, 2_000, |program| disagreement(program, model, false));
-        let found = (0..200).filter_map(|seed| is_found(&generator.program(seed), model).ok().flatten());
+        let found =
+            (0..200).filter_map(|seed| is_found(&generator.program(seed), model, Reductions::ALL).ok().flatten());
         let answers: Vec<bool> = found.collect();
         let violated = answers.iter().filter(|violated| **violated).count();
         assert!((20..120).contains(&violated), "{violated} of {} are not robust: too few of a kind", answers.len());

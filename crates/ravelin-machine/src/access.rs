@@ -50,6 +50,18 @@ impl Slots {
         changed
     }
 
+    /// Keeps what another set has, too.
+    fn keep(&mut self, other: &Slots) {
+        if !other.elsewhere {
+            if self.elsewhere {
+                self.bits.clone_from(&other.bits);
+            }
+            let theirs = other.bits.iter().copied().chain(std::iter::repeat(0));
+            self.bits.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine &= theirs);
+        }
+        self.elsewhere &= other.elsewhere;
+    }
+
     fn bytes(&self) -> usize {
         8 * self.bits.capacity()
     }
@@ -64,6 +76,23 @@ pub(crate) struct Future {
 }
 
 impl Future {
+    /// An access to a cell, which writes it or not, conflicts with something in this future.
+    #[inline]
+    pub fn conflicts(&self, slot: usize, writes: bool) -> bool {
+        self.writes.contains(slot) || (writes && self.reads.contains(slot))
+    }
+
+    /// What all of these futures have in common.
+    pub fn common<'a>(mut futures: impl Iterator<Item = &'a Future>) -> Future {
+        let mut common = futures.next().cloned().unwrap_or_default();
+        for future in futures {
+            common.reads.keep(&future.reads);
+            common.writes.keep(&future.writes);
+            common.bus &= future.bus;
+        }
+        common
+    }
+
     fn bytes(&self) -> usize {
         self.reads.bytes() + self.writes.bytes()
     }

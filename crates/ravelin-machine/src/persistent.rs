@@ -12,7 +12,8 @@
 //!
 //! Programs with a bus lock are not reduced: taking it disables every other thread's accesses.
 
-use crate::compile::{CellTarget, Machine, StepOp};
+use crate::access::Future;
+use crate::compile::{CellTarget, Machine, StepOp, ThreadCode};
 use crate::settings::Purpose;
 use ravelin_program::{LocId, Thread};
 
@@ -47,6 +48,63 @@ pub(crate) fn back_transitions(thread: &Thread) -> Vec<bool> {
         }
     }
     back
+}
+
+/// By thread and location: whether its steps can be independent of what the others can still do, wherever these are. It is
+/// cheaper not to ask for the locations where that is impossible: in a loop without end, every thread can touch every cell
+/// for ever.
+pub(crate) fn may_be_independent(machine: &Machine) -> Vec<Vec<bool>> {
+    let common: Vec<Future> = (machine.program.threads.iter().zip(&machine.threads))
+        .map(|(thread, code)| {
+            let reached = reached(thread);
+            Future::common(code.futures.iter().zip(reached).filter(|(_, reached)| *reached).map(|(future, _)| future))
+        })
+        .collect();
+    let may_be = |thread: usize, op: &StepOp| match op.constant_slot() {
+        None => true,
+        Some((slot, writes)) => {
+            common.iter().enumerate().all(|(other, future)| other == thread || !future.conflicts(slot, writes))
+        }
+    };
+    let of_thread = |(thread, code): (usize, &ThreadCode)| {
+        let steps = |location: usize| &code.steps[code.starts[location]..code.starts[location + 1]];
+        let locations = 0..code.futures.len();
+        locations.map(|at| steps(at).iter().all(|step| !step.back && may_be(thread, &step.op))).collect()
+    };
+    machine.threads.iter().enumerate().map(of_thread).collect()
+}
+
+/// By location: whether the control flow leads there.
+fn reached(thread: &Thread) -> Vec<bool> {
+    let mut reached = vec![false; thread.locations.len()];
+    reached[thread.initial.0] = true;
+    let mut left = vec![thread.initial];
+    while let Some(location) = left.pop() {
+        for (_, transition) in thread.outgoing(location) {
+            if !std::mem::replace(&mut reached[transition.to.0], true) {
+                left.push(transition.to);
+            }
+        }
+    }
+    reached
+}
+
+impl StepOp {
+    /// The one cell that it accesses, if that is known, and whether it may write it.
+    fn constant_slot(&self) -> Option<(usize, bool)> {
+        let (place, writes) = match self {
+            StepOp::Load { place, .. } | StepOp::Wait { place, .. } => (place, false),
+            StepOp::Store { place, .. }
+            | StepOp::Rmw { place, .. }
+            | StepOp::CompareExchange { place, .. }
+            | StepOp::BlockingCas { place, .. } => (place, true),
+            _ => return None,
+        };
+        match place {
+            CellTarget::Slot(slot) => Some((*slot, writes)),
+            CellTarget::Computed { .. } => None,
+        }
+    }
 }
 
 impl Machine {
@@ -107,8 +165,7 @@ impl Machine {
             let location = self.layout.locations[other].get(state) as usize;
             let future = &self.threads[other].futures[location];
             let entries = &self.layout.buffers[other].entries[..self.buffer_len(other, state)];
-            let conflict = future.writes.contains(slot) || (writes && future.reads.contains(slot));
-            !conflict && entries.iter().all(|entry| entry.slot.get(state) != slot as i64)
+            !future.conflicts(slot, writes) && entries.iter().all(|entry| entry.slot.get(state) != slot as i64)
         })
     }
 }

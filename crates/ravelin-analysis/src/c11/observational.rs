@@ -64,9 +64,9 @@ pub enum ObstacleReason {
 pub fn observational(program: &Program, question: &C11Question) -> Result<ObservationalAnswer, AnalysisError> {
     refuse_copies(program)?;
     let start = Instant::now();
-    let C11Question { model, races, symmetry, budget, .. } = *question;
+    let C11Question { model, races, reductions, budget, .. } = *question;
     let settings =
-        C11Settings { model, seq_cst: SeqCstReading::RelAcq, chains: false, observational: true, races, symmetry };
+        C11Settings { model, seq_cst: SeqCstReading::RelAcq, chains: false, observational: true, races, reductions };
     let mut answer = ObservationalAnswer {
         verdict: Verdict::Unknown,
         model,

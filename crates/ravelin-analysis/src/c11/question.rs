@@ -6,6 +6,7 @@ use super::witness::{C11Race, C11Witness, race, stale};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_answer::SeqCstBasis;
 use ravelin_explore::{Budget, Limit, Options, Statistics, Until};
+use ravelin_machine::Reductions;
 use ravelin_machine::monitor::{
     C11Settings, MonitorError, MonitorFinding, MonitorFindingKind, MonitorRefusal, MonitorSearch, monitor_for,
 };
@@ -20,14 +21,19 @@ pub struct C11Question<'a> {
     pub seq_cst: SeqCstReading,
     /// Look for data races on non-atomic accesses. Without, they are taken to be absent.
     pub races: bool,
-    /// Store states once that differ by a permutation of identical threads.
-    pub symmetry: bool,
+    pub reductions: Reductions,
     pub budget: Budget<'a>,
 }
 
 impl C11Question<'_> {
     pub fn new(model: Model) -> Self {
-        C11Question { model, seq_cst: SeqCstReading::default(), races: true, symmetry: true, budget: Budget::default() }
+        C11Question {
+            model,
+            seq_cst: SeqCstReading::default(),
+            races: true,
+            reductions: Reductions::ALL,
+            budget: Budget::default(),
+        }
     }
 }
 
@@ -149,8 +155,8 @@ impl<'a> C11Inquiry<'a> {
     }
 
     pub fn settings(&self, seq_cst: SeqCstReading, races: bool) -> C11Settings {
-        let C11Question { model, symmetry, .. } = *self.question;
-        C11Settings { model, seq_cst, chains: false, observational: false, races, symmetry }
+        let C11Question { model, reductions, .. } = *self.question;
+        C11Settings { model, seq_cst, chains: false, observational: false, races, reductions }
     }
 
     /// Runs the monitor. A limit that is hit before there is anything to search is one like any other.

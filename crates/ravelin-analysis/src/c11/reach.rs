@@ -114,7 +114,7 @@ fn by_sc(
         return answer(first, ReachEngine::Bounded, effort);
     }
     let robust = C11Question {
-        symmetry: question.reductions.symmetry,
+        reductions: question.reductions,
         budget: question.budget.child(start, effort.states).at_most(ROBUST_LOOK),
         ..C11Question::new(question.model)
     };

@@ -10,6 +10,7 @@ use super::check::{RobustnessEffort, RobustnessQuestion};
 use crate::AnalysisError;
 use crate::c11::refused;
 use ravelin_explore::{Limit, Options, Storage};
+use ravelin_machine::Reductions;
 use ravelin_machine::monitor::{C11Settings, MonitorError, monitor};
 use ravelin_program::{Program, SeqCstReading};
 use std::time::Instant;
@@ -36,7 +37,7 @@ pub(super) fn together(
         chains: false,
         observational: false,
         races: false,
-        symmetry: false,
+        reductions: Reductions::ALL,
     };
     // Other processes do not take part in this search.
     let storage = Storage { peers: None, ..question.budget.storage };

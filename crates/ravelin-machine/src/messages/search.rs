@@ -11,7 +11,7 @@ use crate::compile::{CellTarget, Machine, StepOp};
 use crate::expand::MoveEffect;
 use crate::layout::Overflow;
 use crate::monitor::{AccessStrength, C11Settings, MonitorEffect};
-use crate::settings::Purpose;
+use crate::settings::{Purpose, Reductions};
 use crate::step::StepOutcome;
 use ravelin_explore::{Sink, System};
 use ravelin_program::{ThreadId, TransitionId, Value};
@@ -68,7 +68,14 @@ pub(super) trait Successors {
 impl<'a> MessageMachine<'a> {
     pub fn new(machine: &'a Machine, settings: MessageSettings, words: usize) -> MessageMachine<'a> {
         let MessageSettings { model, seq_cst, .. } = settings;
-        let c11 = C11Settings { model, seq_cst, chains: false, observational: false, races: false, symmetry: false };
+        let c11 = C11Settings {
+            model,
+            seq_cst,
+            chains: false,
+            observational: false,
+            races: false,
+            reductions: Reductions::NONE,
+        };
         let effects: Vec<Vec<MonitorEffect>> = (machine.program.threads.iter())
             .map(|thread| thread.transitions.iter().map(|step| MonitorEffect::of(&step.instruction, c11)).collect())
             .collect();

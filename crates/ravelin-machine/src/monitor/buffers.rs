@@ -80,7 +80,7 @@ impl<const N: usize> Monitor<'_, N> {
     fn load(&self, buffers: &BufferRows<N>, thread: usize, cell: usize, state: &mut [u64]) {
         let rows = &self.rows;
         let mut known = rows.cur[thread].known.get(state);
-        if buffers.writer[cell].get(state) != thread as Value + 1 {
+        if buffers.owns[thread][cell].get(state) == 0 {
             known |= rows.msg[cell].known.get(state);
         }
         rows.cur[thread].known.set(state, known);
@@ -97,7 +97,7 @@ impl<const N: usize> Monitor<'_, N> {
         buffers.next[cell].add(state, buffers.stores[thread].get(state));
         rows.thread_sc[thread].add(state, rows.access_sc[cell].get(state));
         self.lose(cell, update, old, state);
-        buffers.writer[cell].set(state, thread as Value + 1);
+        buffers.owns[thread][cell].set(state, 1);
 
         let own = self.own[cell];
         let latest = buffers.next[cell].get(state) | own;

@@ -7,6 +7,7 @@
 //! Under TSO and PSO every access is an atomic one, locked instructions have a fence before them, and a fence orders
 //! everything (`acquire` and `release`) or, under PSO, stores with stores (`release` alone), as a release store does.
 
+use crate::settings::Reductions;
 use ravelin_program::{Instruction, Model, Order, SeqCstReading};
 
 /// The settings of a monitored search.
@@ -23,8 +24,8 @@ pub struct C11Settings {
     pub observational: bool,
     /// Also search for data races on non-atomic accesses.
     pub races: bool,
-    /// Store states that differ by a permutation of identical threads once.
-    pub symmetry: bool,
+    /// An observational search ignores the one by partial order.
+    pub reductions: Reductions,
 }
 
 /// The effective strength of one access.

@@ -11,15 +11,16 @@
 //! - [`view`], [`update`]: how they change, [`buffers`]: how they do under TSO and PSO;
 //! - [`check`]: when a state is a violation, and when there is a race;
 //! - [`taint`]: loads whose stale values do not matter, for observational robustness;
-//! - [`search`], [`symmetry`]: the whole as a system to explore.
+//! - [`search`], [`symmetry`], [`alone`]: the whole as a system to explore, and fewer states of it.
 //!
 //! **Reductions.** Steps within a thread are fused with the step before them. They change neither what others see nor
 //! any set except the thread's own. Others' steps only remove elements from these sets, from all of them alike. The two
 //! orders therefore lead to the same state. Fences are such steps, and so are accesses to a cell that no other thread
 //! touches. Dead registers are forgotten, and so is every bit that no later access can read ([`rows`]). Identical
-//! threads are not distinguished. The orders of steps are not reduced: whether a write is the *latest* one at an access
-//! depends on the order (example 3.1 of the paper).
+//! threads are not distinguished. Whether a write is the *latest* one at an access depends on the order of the accesses to
+//! one cell (example 3.1 of the paper), and on no other: orders of steps on different cells are reduced ([`alone`]).
 
+mod alone;
 mod buffers;
 mod check;
 mod columns;
@@ -43,6 +44,7 @@ pub use search::{MonitorError, MonitorFinding, MonitorFindingKind, MonitorSearch
 use crate::compile::Machine;
 use crate::layout::Packer;
 use crate::observe::GoalFootprint;
+use alone::StepAlone;
 use columns::Columns;
 use plan::{Class, MonitorPlan};
 use ravelin_explore::{Limit, Watch};
@@ -71,6 +73,8 @@ pub(crate) struct Monitor<'a, const N: usize> {
     marks: ByAccess<Option<usize>>,
     conflicts: ByAccess<Columns<N>>,
     symmetry: MonitorSymmetry,
+    /// By thread and location; empty without partial order reduction.
+    alone: Vec<Vec<StepAlone>>,
     /// For observational robustness.
     taints: Option<Taints>,
 }
@@ -90,10 +94,11 @@ impl<'a, const N: usize> Monitor<'a, N> {
         };
         let rows = Rows::new(machine, &plan, packer.words(), watch)?;
         let always = |fact: usize| plan.facts[fact].class == Class::ANY;
-        let lost = (plan.cells.iter().zip(&rows.sc_columns))
-            .map(|(cell, sc_column)| {
+        let lost = (plan.cells.iter().zip(&rows.sc_columns).zip(&rows.owners))
+            .map(|((cell, sc_column), owners)| {
                 [false, true].map(|update| {
-                    let mut lost = sc_column.clone();
+                    let mut lost: Vec<u64> =
+                        sc_column.iter().zip(owners).map(|(column, owner)| column | owner).collect();
                     for &fact in &cell.facts {
                         if always(fact) && !(update && plan.facts[fact].squeezes) {
                             lost.iter_mut().zip(&rows.columns[fact]).for_each(|(word, column)| *word |= column);
@@ -109,7 +114,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
         let marks = by_access(machine, &plan, |thread, cell, atomic, writes| plan.mark(cell, thread, atomic, writes));
         let conflicts =
             by_access(machine, &plan, |thread, cell, atomic, writes| plan.conflicts(cell, thread, atomic, writes));
-        let symmetry = if settings.symmetry {
+        let symmetry = if settings.reductions.symmetry {
             MonitorSymmetry::find(machine, &plan, &rows, taints.as_ref())
         } else {
             MonitorSymmetry::default()
@@ -117,7 +122,24 @@ impl<'a, const N: usize> Monitor<'a, N> {
         let facts = Columns::first(plan.facts.len());
         let own = plan.cells.iter().map(|cell| cell.facts.iter().copied().collect()).collect();
         let races = settings.races;
-        Ok(Monitor { machine, plan, rows, races, facts, own, lost, by_value, marks, conflicts, symmetry, taints })
+        // What a goal may see of stale values depends on all threads.
+        let reduced = settings.reductions.partial_order && !settings.observational && machine.threads.len() > 1;
+        let alone = if reduced { StepAlone::of_all(machine, &plan) } else { Vec::new() };
+        Ok(Monitor {
+            machine,
+            plan,
+            rows,
+            races,
+            facts,
+            own,
+            lost,
+            by_value,
+            marks,
+            conflicts,
+            symmetry,
+            alone,
+            taints,
+        })
     }
 }
 

@@ -63,6 +63,8 @@ pub(crate) struct MonitorCell {
     interval: Interval,
     /// Some access to it may be an RMW.
     updated: bool,
+    /// By thread: whether it may load what it stored itself.
+    pub rereads: Vec<bool>,
     /// Facts about any stale value, and about one that differs from the last; see [`Class::DIFFERENT`].
     pub different: Option<(usize, usize)>,
 }
@@ -142,8 +144,9 @@ impl AccessMark {
 struct CellUse {
     /// By atomicity and whether it writes.
     kinds: [[bool; 2]; 2],
-    /// Writes without reading.
+    /// Writes without reading, and reads without writing.
     plain: bool,
+    loads: bool,
     updates: bool,
 }
 
@@ -189,6 +192,7 @@ impl MonitorPlan {
                     facts: Vec::new(),
                     interval: ranges.cells.get(&address).copied().unwrap_or(ranges.others),
                     updated: by_thread.iter().any(|touch| touch.updates),
+                    rereads: by_thread.iter().map(|touch| touch.plain && touch.loads).collect(),
                     different: None,
                 });
             }
@@ -369,6 +373,7 @@ fn touches(
                     for (mode, reads, writes) in effect.accesses() {
                         touch.kinds[usize::from(mode.atomic)][usize::from(writes)] = true;
                         touch.plain |= writes && !reads;
+                        touch.loads |= reads && !writes;
                         touch.updates |= writes && reads;
                     }
                 }

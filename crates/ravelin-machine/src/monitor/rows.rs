@@ -38,7 +38,11 @@ impl BitRange {
             64.. => Interval::FULL,
             _ => Interval { lo: 0, hi: (1 << bits) - 1 },
         };
-        let Field { word, shift, mask, .. } = packer.field(values);
+        BitRange::of(&packer.field(values))
+    }
+
+    pub fn of(field: &Field) -> BitRange {
+        let Field { word, shift, mask, .. } = *field;
         BitRange { word, shift, mask }
     }
 
@@ -51,6 +55,13 @@ impl BitRange {
     pub fn set(&self, state: &mut [u64], bits: u64) {
         let word = &mut state[self.word as usize];
         *word = *word & !(self.mask << self.shift) | (bits & self.mask) << self.shift;
+    }
+
+    /// Adds these bits to a mask over the words from `first_word` on. Without bits there is no word.
+    fn add_to(&self, first_word: usize, mask: &mut [u64]) {
+        if self.mask != 0 {
+            mask[self.word as usize - first_word] |= self.mask << self.shift;
+        }
     }
 }
 
@@ -111,9 +122,11 @@ pub(crate) struct BufferRows<const N: usize> {
     pub stores: Vec<ColumnSet<N>>,
     pub seen: Vec<ColumnSet<N>>,
     pub carried: Vec<ColumnSet<N>>,
-    /// `L`, and one more than the thread of the latest write, by cell.
+    /// `L`, by cell.
     pub next: Vec<ColumnSet<N>>,
-    pub writer: Vec<Field>,
+    /// By thread and cell: whether the latest write is a store of the thread itself. Without room for threads that do not
+    /// both store to the cell and load it. An RMW is a fence: what its message carries, the thread knows.
+    pub owns: Vec<Vec<BitRange>>,
 }
 
 impl<const N: usize> BufferRows<N> {
@@ -124,6 +137,11 @@ impl<const N: usize> BufferRows<N> {
 
     fn all(&self) -> impl Iterator<Item = ColumnSet<N>> {
         self.known().chain(self.carried.iter().copied())
+    }
+
+    /// All sets of a thread.
+    pub fn of_thread(&self, thread: usize) -> [ColumnSet<N>; 3] {
+        [self.stores[thread], self.seen[thread], self.carried[thread]]
     }
 }
 
@@ -167,9 +185,11 @@ pub(crate) struct Rows<const N: usize> {
     has_fences: bool,
     /// The words when everything is settled.
     settled: Vec<u64>,
-    /// What belongs to no column and is kept while anything is not settled: the threads of the latest writes. After that
-    /// `M` holds nothing that matters: a fact that a write makes false leaves it.
-    writers: Vec<u64>,
+    /// By cell: which thread made the latest write.
+    pub owners: Vec<Vec<u64>>,
+    /// The same of all cells. They belong to no column and are kept while anything is not settled. After that `M` holds
+    /// nothing that matters: a fact that a write makes false leaves it.
+    every_owner: Vec<u64>,
     /// By thread and location.
     live: Vec<Vec<LiveCells<N>>>,
 }
@@ -234,8 +254,13 @@ impl<const N: usize> Rows<N> {
             };
             let (stores, seen) = (many(threads, columns), many(threads, columns));
             let (carried, next) = (many(threads, carried), many(cells, columns));
-            let writer = (0..cells).map(|_| packer.field(Interval { lo: 0, hi: threads as Value })).collect();
-            BufferRows { stores, seen, carried, next, writer }
+            let owns = (0..threads)
+                .map(|thread| {
+                    let rereads = plan.cells.iter().map(|cell| cell.rereads[thread]);
+                    rereads.map(|rereads| BitRange::new(&mut packer, usize::from(rereads))).collect()
+                })
+                .collect();
+            BufferRows { stores, seen, carried, next, owns }
         });
         let last_stale = (plan.cells.iter())
             .map(|cell| {
@@ -267,7 +292,8 @@ impl<const N: usize> Rows<N> {
             open: Vec::new(),
             has_fences: fenced > 0,
             settled: Vec::new(),
-            writers: Vec::new(),
+            owners: Vec::new(),
+            every_owner: Vec::new(),
             live: Vec::new(),
         };
         let of_views: Vec<ColumnSet<N>> =
@@ -287,9 +313,13 @@ impl<const N: usize> Rows<N> {
         let buffered = rows.buffers.iter().flat_map(BufferRows::known);
         let known: Vec<ColumnSet<N>> = rows.views().map(|view| view.known).chain(of_sc).chain(buffered).collect();
         rows.settled = rows.bits(known.iter(), Columns::EVERY);
-        rows.writers = vec![0; rows.words - rows.first_word];
-        for field in rows.buffers.iter().flat_map(|buffers| &buffers.writer) {
-            add_field(field, rows.first_word, &mut rows.writers);
+        rows.owners = vec![vec![0; rows.words - rows.first_word]; cells];
+        rows.every_owner = vec![0; rows.words - rows.first_word];
+        for owns in rows.buffers.iter().flat_map(|buffers| &buffers.owns) {
+            for (bit, owner) in owns.iter().zip(&mut rows.owners) {
+                bit.add_to(rows.first_word, owner);
+                bit.add_to(rows.first_word, &mut rows.every_owner);
+            }
         }
         rows.view_rows = of_views;
         rows.open = rows.columns.clone();
@@ -370,7 +400,7 @@ impl<const N: usize> Rows<N> {
             }
             open.for_each(|column| add(&self.open[column][words.clone()], &mut columns));
             if self.buffers.is_some() && !open.is_empty() {
-                add(&self.writers[words.clone()], &mut columns);
+                add(&self.every_owner[words.clone()], &mut columns);
             }
             let settled = &self.settled[words];
             let masks = rows.iter().zip(&columns).zip(&fenced);
@@ -388,11 +418,9 @@ fn add(masks: &[u64], to: &mut [u64; AT_ONCE]) {
     }
 }
 
-/// Adds the bits of a field to a mask over the words of the monitor. A field for one value has no bits, and no word.
+/// Adds the bits of a field to a mask over the words of the monitor.
 fn add_field(field: &Field, first_word: usize, mask: &mut [u64]) {
-    if field.mask != 0 {
-        mask[field.word as usize - first_word] |= field.mask << field.shift;
-    }
+    BitRange::of(field).add_to(first_word, mask);
 }
 
 fn is_relaxed_write(effect: &MonitorEffect) -> bool {
@@ -420,10 +448,9 @@ fn live<const N: usize>(
         unfenced.iter().copied().chain(rows.views().map(|view| view.fenced)).chain(rows.eco_rows()).collect();
     let mut plain = rows.bits(unfenced.iter(), every);
     let mut all = rows.bits(everything.iter(), every);
-    let writers = rows.buffers.iter().flat_map(|buffers| &buffers.writer);
-    for field in rows.last_stale.iter().flatten().chain(writers) {
-        add_field(field, rows.first_word, &mut plain);
-        add_field(field, rows.first_word, &mut all);
+    for mask in [&mut plain, &mut all] {
+        rows.last_stale.iter().flatten().for_each(|field| add_field(field, rows.first_word, mask));
+        mask.iter_mut().zip(&rows.every_owner).for_each(|(mask, owners)| *mask |= owners);
     }
     let mut live = Vec::new();
     for (number, thread) in program.threads.iter().enumerate() {
@@ -445,7 +472,7 @@ fn live<const N: usize>(
                 asked |= plan.asked[number][transition].iter().copied().collect();
                 needed.extend([rows.thread_sc[number], rows.cur[number].known, rows.cur[number].fenced]);
                 if let Some(buffers) = &rows.buffers {
-                    needed.extend([buffers.stores[number], buffers.seen[number], buffers.carried[number]]);
+                    needed.extend(buffers.of_thread(number));
                     needed.extend(cells.iter().flat_map(|&cell| [buffers.next[cell], rows.msg[cell].known]));
                 }
                 for (mode, reads, writes) in effect.accesses() {
@@ -470,8 +497,8 @@ fn live<const N: usize>(
                 }
             }
             let mut mask = rows.bits(needed.iter(), every);
-            for field in rows.buffers.iter().flat_map(|buffers| cells.iter().map(|&cell| buffers.writer[cell])) {
-                add_field(&field, rows.first_word, &mut mask);
+            for bit in rows.buffers.iter().flat_map(|buffers| cells.iter().map(|&cell| buffers.owns[number][cell])) {
+                bit.add_to(rows.first_word, &mut mask);
             }
             (LiveNeeds { rows: mask, asked, fences: effect.fences_seq_cst() }, cells.len())
         };

@@ -79,7 +79,7 @@ pub enum MonitorError {
     Unreadable(#[from] UnreadablePath),
 }
 
-/// Searches for an access that may be stale, or races. No other is nearer.
+/// Searches for an access that may be stale, or races. Without partial order reduction, no other is nearer.
 pub fn monitor(program: &Program, settings: C11Settings, options: &Options) -> Result<MonitorSearch, MonitorError> {
     let options = Options { until: Until::LevelOfFirstFinding, ..*options };
     monitor_for(program, settings, &options, &mut |_| Ok(true))
@@ -97,7 +97,7 @@ pub fn monitor_for(
     let goals = GoalFootprint::new(program, Purpose::Goals);
     let mut program = if settings.model.is_hardware() { on_hardware(program) } else { program.clone() };
     program.goals.clear();
-    let build = |growth: &Growth, watch: &Watch| Ok(Machine::new(&program, machine_settings(), growth, watch)?);
+    let build = |growth: &Growth, watch: &Watch| Ok(Machine::new(&program, machine_settings(settings), growth, watch)?);
     growing(options, build, |machine, left| {
         let watch = Watch::new(left.budget, "planning the monitor");
         let plan = MonitorPlan::new(&machine, settings, &watch)?;
@@ -196,8 +196,9 @@ fn search<const N: usize>(
     Ok(MonitorAttempt::Done(Box::new(MonitorSearch { found, rejected, irrelevant, limit, statistics })))
 }
 
-fn machine_settings() -> Settings {
-    let reductions = Reductions { fuse: true, liveness: true, ..Reductions::NONE };
+fn machine_settings(settings: C11Settings) -> Settings {
+    // The monitor's sets are exchanged with the threads.
+    let reductions = Reductions { symmetry: false, ..settings.reductions };
     Settings { model: Model::Sc, buffer: 0, purpose: Purpose::Monitor, reductions, deadlocks: false }
 }
 
@@ -209,6 +210,10 @@ pub(crate) struct MonitorScratch {
     links: Vec<MonitorLink>,
     next: Vec<u64>,
     accesses: AccessLog,
+    /// A fused step led back in the control flow.
+    pub(super) went_back: bool,
+    /// The successors by one thread, before it is known whether they are enough.
+    pub(super) found: Vec<u64>,
 }
 
 /// A report in the state at the end of a path: the step that it is about, and the actions before it.
@@ -239,6 +244,8 @@ impl MonitorScratch {
             links: Vec::new(),
             next: vec![0; words],
             accesses: AccessLog::default(),
+            went_back: false,
+            found: Vec::new(),
         }
     }
 
@@ -277,7 +284,7 @@ impl MonitorScratch {
 impl<const N: usize> Monitor<'_, N> {
     /// All successors by a thread: `emit` gets each with the scratch and the number of the last intermediate state.
     /// `report` gets findings, with the scratch and the intermediate state from which the step is taken, if it is one.
-    fn expand_thread(
+    pub(super) fn expand_thread(
         &self,
         thread: usize,
         state: &[u64],
@@ -396,7 +403,9 @@ impl<const N: usize> Monitor<'_, N> {
                             if seen {
                                 report(used, scratch, Some(node));
                             }
-                            scratch.add(node, index, choice, false, code.steps[index].back);
+                            let back = code.steps[index].back;
+                            scratch.went_back |= back;
+                            scratch.add(node, index, choice, false, back);
                         }
                     }
                 }
@@ -435,7 +444,8 @@ impl<const N: usize> Monitor<'_, N> {
                         reached = Some((actual, scratch.actions(thread, node)));
                     }
                 };
-                self.expand_thread(thread, &state, &mut scratch, look, |_, _, _| {}).map_err(|_| unreadable.clone())?;
+                // A thread that was not moved here may have a value that has no room.
+                let _ = self.expand_thread(thread, &state, &mut scratch, look, |_, _, _| {});
             }
             let (next, actions) = reached.ok_or(unreadable)?;
             state = next;
@@ -454,8 +464,7 @@ impl<const N: usize> Monitor<'_, N> {
                     shown = Some(ReportedStep { number: reported, thread, step, actions });
                 }
             };
-            let outgrown = |_| UnreadablePath { step: path.len() };
-            self.expand_thread(thread, &state, &mut scratch, |_, _, _| {}, report).map_err(outgrown)?;
+            let _ = self.expand_thread(thread, &state, &mut scratch, |_, _, _| {}, report);
         }
         let ReportedStep { thread, step, actions, .. } = shown.ok_or(UnreadablePath { step: path.len() })?;
         extend(&mut run, actions);
@@ -510,6 +519,16 @@ impl<const N: usize> System for Monitor<'_, N> {
 
     fn expand(&self, state: &[u64], scratch: &mut MonitorScratch, sink: &mut Sink) -> Result<(), Overflow> {
         let mut reports = Vec::new();
+        for thread in 0..self.alone.len() {
+            if self.expand_alone(thread, state, scratch, &mut reports)? {
+                for next in scratch.found.chunks_exact_mut(self.rows.words) {
+                    self.symmetry.canonicalise(next);
+                    sink.push(next);
+                }
+                reports.into_iter().for_each(|number| sink.report(number));
+                return Ok(());
+            }
+        }
         for thread in 0..self.machine.threads.len() {
             let emit = |_: &MonitorScratch, next: &mut [u64], _: usize| {
                 self.symmetry.canonicalise(next);

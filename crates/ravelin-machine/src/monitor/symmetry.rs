@@ -72,11 +72,13 @@ impl MonitorSymmetry {
 fn parts<const N: usize>(machine: &Machine, rows: &Rows<N>, taints: Option<&Taints>, thread: usize) -> Vec<BitRange> {
     let layout = &machine.layout;
     let fields = std::iter::once(&layout.locations[thread]).chain(&layout.registers[thread]);
-    let fields = fields.map(|field| BitRange { word: field.word, shift: field.shift, mask: field.mask });
+    let fields = fields.map(BitRange::of);
     let views = [Some(rows.cur[thread]), rows.acq[thread], Some(rows.rel[thread])];
     let of_views = views.into_iter().flatten().flat_map(|view| [view.known, view.fenced]);
-    let rows =
-        [rows.thread_sc[thread], rows.thread_chain[thread]].into_iter().chain(of_views).flat_map(|row| row.spots());
+    let of_buffers = rows.buffers.iter().flat_map(|buffers| buffers.of_thread(thread));
+    let owns = rows.buffers.iter().flat_map(|buffers| buffers.owns[thread].iter().copied());
+    let of_all = [rows.thread_sc[thread], rows.thread_chain[thread]].into_iter();
+    let rows = of_all.chain(of_views).chain(of_buffers).flat_map(|row| row.spots()).chain(owns);
     let tainted = taints.into_iter().flat_map(|taints| taints.bits(thread));
     fields.chain(rows).chain(tainted).filter(|spot| spot.mask != 0).collect()
 }
