@@ -87,3 +87,144 @@ impl<const N: usize> Monitor<'_, N> {
         expanded.map(|()| enough)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::columns::WIDTHS;
+    use super::super::effect::C11Settings;
+    use super::super::search::{machine_settings, on_hardware};
+    use super::*;
+    use crate::layout::Growth;
+    use crate::observe::GoalFootprint;
+    use crate::settings::{Purpose, Reductions};
+    use ravelin_explore::{System, Watch};
+    use ravelin_program::{Model, Program, SeqCstReading, Value};
+    use ravelin_semantics::generate::{Config, Generator, InstructionKind, Random};
+
+    type AnyMonitor<'a> = Monitor<'a, { WIDTHS[2] }>;
+
+    /// A step that a thread can make in a state, what it leads to, what it touches, and whether it races.
+    struct MonitorStep {
+        thread: usize,
+        step: usize,
+        choice: Value,
+        next: Vec<u64>,
+        touched: Vec<(usize, bool)>,
+        races: bool,
+    }
+
+    fn take(monitor: &AnyMonitor, (thread, step, choice): (usize, usize, Value), state: &[u64]) -> Option<MonitorStep> {
+        let mut scratch = monitor.scratch();
+        monitor.take(thread, step, choice, false, state, &mut scratch).ok()??;
+        let (next, touched) = (scratch.next.clone(), scratch.accesses.iter().collect::<Vec<_>>());
+        let writes = touched.iter().any(|(_, writes)| *writes);
+        let races = touched.first().is_some_and(|&(slot, _)| monitor.races(thread, step, slot, writes, &next));
+        Some(MonitorStep { thread, step, choice, next, touched, races })
+    }
+
+    fn steps(monitor: &AnyMonitor, state: &[u64]) -> Vec<MonitorStep> {
+        let mut found = Vec::new();
+        for (thread, code) in monitor.machine.threads.iter().enumerate() {
+            let location = monitor.machine.layout.locations[thread].get(state) as usize;
+            for step in code.starts[location]..code.starts[location + 1] {
+                let choices = monitor.machine.choices(&code.steps[step].op).take(2);
+                found.extend(choices.filter_map(|choice| take(monitor, (thread, step, choice), state)));
+            }
+        }
+        found
+    }
+
+    /// Compares both orders of two steps that touch different cells or only read, from a state.
+    fn commute(monitor: &AnyMonitor, state: &[u64], one: &MonitorStep, other: &MonitorStep) -> Result<bool, String> {
+        let meet = |&(slot, writes): &(usize, bool)| other.touched.iter().any(|&(o, w)| o == slot && (w || writes));
+        if one.thread == other.thread || one.touched.iter().any(meet) {
+            return Ok(false);
+        }
+        let after = |first: &MonitorStep, then: &MonitorStep| {
+            take(monitor, (then.thread, then.step, then.choice), &first.next).ok_or("a step is no longer possible")
+        };
+        let (ahead, behind) = (after(other, one)?, after(one, other)?);
+        let forgotten = |state: &[u64]| {
+            let mut state = state.to_vec();
+            monitor.rows.forget(monitor.machine, &mut state);
+            state
+        };
+        if forgotten(&ahead.next) != forgotten(&behind.next) {
+            return Err("the two orders lead to different states".to_owned());
+        }
+        if ahead.races != one.races || behind.races != other.races {
+            return Err("one order has a race that the other has not".to_owned());
+        }
+        for (first, then) in [(one, other), (other, one)] {
+            let stale = |state: &[u64]| monitor.out_of_date(then.thread, then.step, state).ok();
+            if stale(state) != stale(&first.next) {
+                return Err("an access is stale in one order, and not in the other".to_owned());
+            }
+        }
+        Ok(true)
+    }
+
+    /// Walks at random, and compares all pairs of steps on the way. Returns how many were independent.
+    fn walk(program: &Program, settings: C11Settings, seed: u64) -> Result<usize, String> {
+        let machine = Machine::new(program, machine_settings(settings), &Growth::default(), &Watch::unlimited());
+        let Ok(machine) = machine else { return Ok(0) };
+        let Ok(plan) = MonitorPlan::new(&machine, settings, &Watch::unlimited()) else { return Ok(0) };
+        if plan.is_idle() {
+            return Ok(0);
+        }
+        let goals = GoalFootprint::new(program, Purpose::Goals);
+        let Ok(monitor) = AnyMonitor::new(&machine, plan, settings, &goals, &Watch::unlimited()) else { return Ok(0) };
+        let mut states = Vec::new();
+        monitor.initial(&mut |state| states.push(state.to_vec()));
+        let (mut random, mut pairs) = (Random::new(seed), 0);
+        let mut state = random.pick(&states);
+        for _ in 0..30 {
+            let steps = steps(&monitor, &state);
+            for (number, one) in steps.iter().enumerate() {
+                for other in &steps[number + 1..] {
+                    pairs += usize::from(commute(&monitor, &state, one, other)?);
+                }
+            }
+            if steps.is_empty() {
+                break;
+            }
+            state = steps[random.below(steps.len())].next.clone();
+            monitor.rows.forget(&machine, &mut state);
+        }
+        Ok(pairs)
+    }
+
+    #[test]
+    fn independent_steps_commute_under_every_model() {
+        let with_loops = Config { domains: true, ..Config::c11() };
+        let mut hardware = Config { loops: true, ..Config::loop_free() };
+        hardware.kinds.retain(|(kind, _)| !matches!(kind, InstructionKind::BusLock | InstructionKind::Locked));
+        for (model, config) in [
+            (Model::Ra, with_loops.clone()),
+            (Model::Rc20, with_loops),
+            (Model::Tso, hardware.clone()),
+            (Model::Pso, hardware),
+        ] {
+            let mut pairs = 0;
+            for seed in ravelin_testing::seeds(1_500) {
+                let mut program = Generator::new(config.clone()).program(seed);
+                if model.is_hardware() {
+                    program = on_hardware(&program);
+                }
+                program.goals.clear();
+                let readings = [SeqCstReading::RelAcq, SeqCstReading::After, SeqCstReading::Before];
+                let seq_cst = readings[seed as usize % if model == Model::Rc20 { 3 } else { 1 }];
+                let chains = model == Model::Rc20 && seq_cst == SeqCstReading::RelAcq && seed.is_multiple_of(2);
+                let (races, reductions) = (!model.is_hardware(), Reductions { fuse: false, ..Reductions::ALL });
+                let settings = C11Settings { model, seq_cst, chains, observational: false, races, reductions };
+                match walk(&program, settings, seed) {
+                    Ok(found) => pairs += found,
+                    Err(what) => {
+                        panic!("seed {seed} under {model}: {what}\n{}", ravelin_frontend::print::rav(&program))
+                    }
+                }
+            }
+            assert!(pairs > 1_000 || !ravelin_testing::is_default_run(), "only {pairs} pairs under {model}");
+        }
+    }
+}

@@ -131,7 +131,7 @@ pub fn monitor_for(
 }
 
 /// The instructions of a machine, which has no accesses that are not atomic.
-fn on_hardware(program: &Program) -> Program {
+pub(super) fn on_hardware(program: &Program) -> Program {
     let mut program = HardwareProgram::stable(program).into_inner();
     for transition in program.threads.iter_mut().flat_map(|thread| &mut thread.transitions) {
         if let Instruction::Load { order, .. } | Instruction::Store { order, .. } = &mut transition.instruction
@@ -196,7 +196,7 @@ fn search<const N: usize>(
     Ok(MonitorAttempt::Done(Box::new(MonitorSearch { found, rejected, irrelevant, limit, statistics })))
 }
 
-fn machine_settings(settings: C11Settings) -> Settings {
+pub(super) fn machine_settings(settings: C11Settings) -> Settings {
     // The monitor's sets are exchanged with the threads.
     let reductions = Reductions { symmetry: false, ..settings.reductions };
     Settings { model: Model::Sc, buffer: 0, purpose: Purpose::Monitor, reductions, deadlocks: false }
@@ -208,8 +208,8 @@ pub(crate) struct MonitorScratch {
     /// Intermediate states of fused steps, starting with the state after the first step.
     states: Vec<u64>,
     links: Vec<MonitorLink>,
-    next: Vec<u64>,
-    accesses: AccessLog,
+    pub(super) next: Vec<u64>,
+    pub(super) accesses: AccessLog,
     /// A fused step led back in the control flow.
     pub(super) went_back: bool,
     /// The successors by one thread, before it is known whether they are enough.
@@ -351,7 +351,7 @@ impl<const N: usize> Monitor<'_, N> {
     /// Takes one step into `next`, including its effect on the sets. If it was taken, returns whether a goal may see there what may
     /// be stale.
     #[inline]
-    fn take(
+    pub(super) fn take(
         &self,
         thread: usize,
         index: usize,
