@@ -42,4 +42,5 @@ mod robustness_claims;
 mod robustness_random;
 mod robustness_shares;
 mod sb_random;
+mod symmetry_random;
 mod units;

@@ -72,7 +72,7 @@ pub(crate) struct Monitor<'a, const N: usize> {
     /// The column of an access's own mark, and the marks that it conflicts with.
     marks: ByAccess<Option<usize>>,
     conflicts: ByAccess<Columns<N>>,
-    symmetry: MonitorSymmetry,
+    symmetry: MonitorSymmetry<N>,
     /// By thread and location; empty without partial order reduction.
     alone: Vec<Vec<StepAlone>>,
     /// For observational robustness.
@@ -115,9 +115,9 @@ impl<'a, const N: usize> Monitor<'a, N> {
         let conflicts =
             by_access(machine, &plan, |thread, cell, atomic, writes| plan.conflicts(cell, thread, atomic, writes));
         let symmetry = if settings.reductions.symmetry {
-            MonitorSymmetry::find(machine, &plan, &rows, taints.as_ref())
+            MonitorSymmetry::find(machine, &plan, &rows, taints.as_ref(), watch)?
         } else {
-            MonitorSymmetry::default()
+            MonitorSymmetry::NONE
         };
         let facts = Columns::first(plan.facts.len());
         let own = plan.cells.iter().map(|cell| cell.facts.iter().copied().collect()).collect();

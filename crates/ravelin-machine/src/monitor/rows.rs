@@ -342,8 +342,12 @@ impl<const N: usize> Rows<N> {
         self.thread_chain.iter().chain(&self.write_chain).chain(&self.access_chain).copied()
     }
 
-    fn sc_rows(&self) -> impl Iterator<Item = ColumnSet<N>> {
+    pub fn sc_rows(&self) -> impl Iterator<Item = ColumnSet<N>> {
         self.thread_sc.iter().chain(&self.write_sc).chain(&self.access_sc).copied()
+    }
+
+    pub fn rows_of_facts(&self) -> &[ColumnSet<N>] {
+        &self.view_rows
     }
 
     /// Some columns of some rows as a mask over the words of the monitor.

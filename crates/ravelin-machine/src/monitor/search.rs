@@ -17,7 +17,7 @@ use crate::step::StepOutcome;
 use ravelin_explore::{End, Limit, Options, Sink, Statistics, Storage, StorageError, System, Until, Watch, explore};
 use ravelin_program::{HardwareProgram, Instruction, Model, Order, Program, ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The answer.
 #[derive(Debug)]
@@ -191,7 +191,12 @@ fn search<const N: usize>(
             }
         }
     }
-    let irrelevant = monitor.taints.as_ref().map(Taints::ignored).unwrap_or_default();
+    // What holds for a thread holds for those that it was exchanged with.
+    let ignored = monitor.taints.as_ref().map(Taints::ignored).unwrap_or_default().into_iter();
+    let images = |(thread, step): (ThreadId, TransitionId)| {
+        monitor.symmetry.alike(thread.0).into_iter().map(move |thread| (ThreadId(thread), step))
+    };
+    let irrelevant = ignored.flat_map(images).collect::<BTreeSet<_>>().into_iter().collect();
     let statistics = space.statistics;
     Ok(MonitorAttempt::Done(Box::new(MonitorSearch { found, rejected, irrelevant, limit, statistics })))
 }
@@ -214,14 +219,6 @@ pub(crate) struct MonitorScratch {
     pub(super) went_back: bool,
     /// The successors by one thread, before it is known whether they are enough.
     pub(super) found: Vec<u64>,
-}
-
-/// A report in the state at the end of a path: the step that it is about, and the actions before it.
-struct ReportedStep {
-    number: u32,
-    thread: usize,
-    step: usize,
-    actions: Vec<(Action, bool)>,
 }
 
 /// How an intermediate state was reached, and whether to store it.
@@ -416,76 +413,65 @@ impl<const N: usize> Monitor<'_, N> {
         Ok(())
     }
 
-    /// The run along a path of stored states. These are representatives; the run consists of states that really follow
-    /// one another.
+    /// The run along a path of stored states. These are representatives; the run consists of the threads that they stand
+    /// for.
     fn read_back(&self, path: &[&[u64]], number: u32) -> Result<MonitorFinding, UnreadablePath> {
-        let Some((first, rest)) = path.split_first() else { return Err(UnreadablePath { step: 0 }) };
+        let Some(first) = path.first() else { return Err(UnreadablePath { step: 0 }) };
         let (mut run, _) = self.machine.read_back(&[&first[..self.machine.layout.words]])?;
+        // The thread of the run that each thread of the stored state stands for.
+        let mut stands_for: Vec<usize> = (0..self.machine.threads.len()).collect();
         let mut irrelevant = Vec::new();
-        let mut extend = |run: &mut Run, actions: Vec<(Action, bool)>| {
+        let mut extend = |run: &mut Run, actions: Vec<(Action, bool)>, stands_for: &[usize]| {
             for (action, ignored) in actions {
                 if ignored {
                     irrelevant.push(run.actions.len());
                 }
-                run.actions.push(action);
+                run.actions.push(match action {
+                    Action::Step { thread, transition, choice } => {
+                        Action::Step { thread: ThreadId(stands_for[thread.0]), transition, choice }
+                    }
+                    other => other,
+                });
             }
         };
         let mut scratch = MonitorScratch::new(self.rows.words);
-        let threads = 0..self.machine.threads.len();
-        let mut state = first.to_vec();
-        for (step, target) in rest.iter().enumerate() {
-            let unreadable = UnreadablePath { step: step + 1 };
+        for (step, states) in path.windows(2).enumerate() {
             let mut reached = None;
-            for thread in threads.clone() {
+            for thread in 0..self.machine.threads.len() {
                 let look = |scratch: &MonitorScratch, next: &mut [u64], node: usize| {
-                    let actual = next.to_vec();
-                    self.symmetry.canonicalise(next);
-                    if reached.is_none() && next == *target {
-                        reached = Some((actual, scratch.actions(thread, node)));
+                    let mut standing = stands_for.clone();
+                    self.symmetry.canonicalise_with(&self.rows, next, |one, other| standing.swap(one, other));
+                    if reached.is_none() && next == states[1] {
+                        reached = Some((standing, scratch.actions(thread, node)));
                     }
                 };
                 // A thread that was not moved here may have a value that has no room.
-                let _ = self.expand_thread(thread, &state, &mut scratch, look, |_, _, _| {});
+                let _ = self.expand_thread(thread, states[0], &mut scratch, look, |_, _, _| {});
             }
-            let (next, actions) = reached.ok_or(unreadable)?;
-            state = next;
-            extend(&mut run, actions);
+            let (standing, actions) = reached.ok_or(UnreadablePath { step: step + 1 })?;
+            extend(&mut run, actions, &stands_for);
+            stands_for = standing;
         }
-        // A report about a representative may apply to another thread in the run itself, which has the same steps.
-        let (kind, wanted) = (MonitorFindingKind::of(number), self.step_of(number));
-        let mut shown: Option<ReportedStep> = None;
-        for thread in threads {
+        let (kind, last) = (MonitorFindingKind::of(number), path[path.len() - 1]);
+        let mut shown = None;
+        for thread in 0..self.machine.threads.len() {
             let report = |reported: u32, scratch: &MonitorScratch, node: Option<usize>| {
-                let step = reported as usize / MonitorFindingKind::ALL.len() - self.steps_before(thread);
-                let is_kind = MonitorFindingKind::of(reported) == kind;
-                let is_better = shown.as_ref().is_none_or(|shown| shown.number != number);
-                if is_kind && is_better && (reported == number || shown.is_none() && step == wanted) {
+                if reported == number && shown.is_none() {
+                    let step = reported as usize / MonitorFindingKind::ALL.len() - self.steps_before(thread);
                     let actions = node.map(|node| scratch.actions(thread, node)).unwrap_or_default();
-                    shown = Some(ReportedStep { number: reported, thread, step, actions });
+                    shown = Some((thread, step, actions));
                 }
             };
-            let _ = self.expand_thread(thread, &state, &mut scratch, |_, _, _| {}, report);
+            let _ = self.expand_thread(thread, last, &mut scratch, |_, _, _| {}, report);
         }
-        let ReportedStep { thread, step, actions, .. } = shown.ok_or(UnreadablePath { step: path.len() })?;
-        extend(&mut run, actions);
-        let (thread, transition) = (ThreadId(thread), TransitionId(step));
+        let (thread, step, actions) = shown.ok_or(UnreadablePath { step: path.len() })?;
+        extend(&mut run, actions, &stands_for);
+        let (thread, transition) = (ThreadId(stands_for[thread]), TransitionId(step));
         Ok(MonitorFinding { run, thread, transition, kind, irrelevant })
     }
 
     fn number(&self, thread: usize, step: usize, kind: MonitorFindingKind) -> u32 {
         ((self.steps_before(thread) + step) * MonitorFindingKind::ALL.len() + kind as usize) as u32
-    }
-
-    /// The step that a report is about, among those of its thread.
-    fn step_of(&self, number: u32) -> usize {
-        let mut step = number as usize / MonitorFindingKind::ALL.len();
-        for code in &self.machine.threads {
-            if step < code.steps.len() {
-                break;
-            }
-            step -= code.steps.len();
-        }
-        step
     }
 
     fn steps_before(&self, thread: usize) -> usize {
@@ -522,7 +508,7 @@ impl<const N: usize> System for Monitor<'_, N> {
         for thread in 0..self.alone.len() {
             if self.expand_alone(thread, state, scratch, &mut reports)? {
                 for next in scratch.found.chunks_exact_mut(self.rows.words) {
-                    self.symmetry.canonicalise(next);
+                    self.symmetry.canonicalise(&self.rows, next);
                     sink.push(next);
                 }
                 reports.into_iter().for_each(|number| sink.report(number));
@@ -531,7 +517,7 @@ impl<const N: usize> System for Monitor<'_, N> {
         }
         for thread in 0..self.machine.threads.len() {
             let emit = |_: &MonitorScratch, next: &mut [u64], _: usize| {
-                self.symmetry.canonicalise(next);
+                self.symmetry.canonicalise(&self.rows, next);
                 sink.push(next);
             };
             self.expand_thread(thread, state, scratch, emit, |number, _, _| reports.push(number))?;
