@@ -36,6 +36,7 @@ mod monitor_random;
 mod parameterised_claims;
 mod parameterised_random;
 mod parameterised_reach_random;
+mod pso_ordered;
 mod pso_random;
 mod random_programs;
 mod robustness_claims;

@@ -45,6 +45,15 @@ impl Alphabet {
         &self.messages[letter as usize]
     }
 
+    /// The cells that a message is about.
+    pub fn cells(&self, letter: Letter) -> impl Iterator<Item = CellId> {
+        let pairs = match self.message(letter) {
+            Message::Memory(pairs) => pairs,
+            Message::Own(pair) => std::slice::from_ref(pair),
+        };
+        pairs.iter().map(|pair| pair.0)
+    }
+
     /// A message from memory that tells the value of the cell.
     pub fn tells(&self, letter: Letter, cell: CellId) -> bool {
         match self.message(letter) {

@@ -1,4 +1,4 @@
-//! Reachability under PSO, backwards: a decision procedure for finite domains without store-store fences.
+//! Reachability under PSO, backwards: a decision procedure for finite domains.
 //!
 //! Each thread has one FIFO buffer for each cell. As section 9 of *Counter-Example Guided Fence Insertion under Weak Memory Models*
 //! says, this is monotonic in the subword order on buffers with their newest stores, with no single buffer: more pending stores
@@ -6,32 +6,64 @@
 //! open until a step needs them (`part` says what they ask of a buffer), `step` has the rules for what others can see, `silent` for
 //! the rest.
 //!
-//! **Store-store fences** (release stores and fences, and unlocking, where a store may be pending before) are ignored, which only adds
-//! runs. So a proof stands; otherwise the answer is the bounded engine's.
+//! **Store-store fences** (release fences, and before release stores and unlocking; `order` finds those that matter) with markers in
+//! the buffers are not monotonic: a pending store before a marker that nobody needs must reach memory before those after
+//! it, and changes what others read. So there are no markers. A store-store fence waits until the thread's store buffers are empty, and
+//! the loads after it may be of an earlier time, as in the load-buffer semantics of `dual`:
+//!
+//! - memory may send a message with what cells hold at that moment to the load buffer of any thread at any time, and an update
+//!   leaves an own message in the buffer of its thread;
+//! - a load of x reads the newest pending store to x; if there is none, the newest own message on x in the load buffer; if there is none
+//!   either, the oldest message, which must be on x. The oldest message may be dropped at any time;
+//! - a full fence or locked step needs empty load and store buffers, a store-store fence empty store buffers only.
+//!
+//! *Why this is PSO.* A run of PSO is the order of its loads from memory, updates and locked steps. Let each instruction of a
+//! thread run as soon as its loads so far are done, the stores before its last store-store fence have reached memory, and its
+//! last full fence is done. Then no load runs before the time at which it reads memory, no store runs after its own
+//! update (that comes after all of these under PSO), and a load that comes before the update of the thread's newest store to the
+//! cell finds it pending, or its own message. Conversely, put each load at the time at which its message was
+//! sent, and one that reads an own store right after the load before it: loads stay in order, updates come after earlier loads
+//! and keep the order of each cell and of store-store fences, and an own store that is read has not reached memory by then. Without a
+//! bus lock all that is pending can reach memory in the end, so waiting for it forbids nothing. The same local states, and the same
+//! states with empty store buffers, are reached.
+//!
+//! *Why it is monotonic.* The order is that of both semantics together: in store buffers subwords with the same newest store, in load
+//! buffers subwords in which an own message is the newest one on its cell, and no own message on x is newer than a message from memory on
+//! x. More pending stores to x reach memory right before one that is needed; their own messages are older than its own one, which
+//! hides the same messages. More messages are dropped. Both are orders on words over finite alphabets with finitely many marked places, so
+//! their product is a well-quasi-order.
+//!
+//! Without store-store fences all loads are done at once, load buffers stay empty, and the search is that without them.
+//!
+//! **The bus lock** can keep a store in its buffer for ever, and then its thread passes a store-store fence that waits here. In programs
+//! with both, store-store fences are ignored, which only adds runs. So a proof stands; otherwise the answer is the bounded engine's.
 //!
 //! A violated verdict comes with a run that the bounded engine finds, with larger and larger buffers. Stores that never reach
 //! memory just stay pending, so the finite view's stranded local states are left out here.
 
+mod order;
 mod part;
 mod silent;
 mod step;
+mod update;
 
-use super::backward::{BackwardCounts, BackwardEnd, BackwardSearch, Semantics, VisibleStep};
+use super::backward::{BackwardCounts, BackwardEnd, BackwardSearch, Semantics};
 use super::bounded::{ReachabilityAnswer, ReachabilityQuestion, reach};
 use super::dual::goal::goal_cases;
-use super::dual::part::Control;
-use super::dual::step::OPEN;
-use super::finite::{CellPair, EdgeEffect, Finite};
+use super::dual::part::{Alphabet, Control, Message};
+use super::dual::step::{OPEN, require};
+use super::finite::Finite;
 use super::sb::{Controls, Sb, conclude};
 use crate::{AnalysisError, InternalError, Verdict};
-use part::{PartId, PsoParts, Shape, pending_stores};
+use order::StoreOrder;
+use part::{PartId, PsoParts, Shape};
 use ravelin_explore::{Limit, Watch};
-use ravelin_program::{Instruction, Model, Program};
+use ravelin_program::{Model, Program};
 use std::time::Instant;
 use step::PsoDraft;
 
 /// What a predecessor takes beside its words until the search has taken it.
-const FOUND_BYTES: usize = size_of::<(VisibleStep, PsoConfiguration)>() + 16;
+const FOUND_BYTES: usize = size_of::<PsoConfiguration>() + 16;
 /// The longest buffers that the bounded engine takes.
 const MOST_BUFFERED: usize = 64;
 
@@ -59,20 +91,27 @@ fn search_backwards(
 ) -> Result<Sb, AnalysisError> {
     let finite = Finite::new(program, &watch)?;
     let (threads, cases, watch) = goal_cases(&finite, watch)?;
+    let order = |ordered: bool| {
+        let threads = (0..finite.threads.len()).map(|thread| StoreOrder::new(&finite, thread, ordered, &watch));
+        threads.collect::<Result<Vec<_>, Limit>>()
+    };
+    let mut orders = order(true)?;
+    // With the bus lock a store may never reach memory, and a store-store fence must not wait for it.
+    let is_exact = !finite.has_bus || !orders.iter().any(StoreOrder::has_fences);
+    if !is_exact {
+        orders = order(false)?;
+    }
     let mut semantics = StoreBuffers {
         finite: &finite,
         controls: Controls::new(&finite, threads, &watch)?,
         parts: finite.threads.iter().map(|_| PsoParts::default()).collect(),
-        pending: Vec::new(),
+        alphabet: Alphabet::default(),
+        order: orders,
         watch,
     };
-    for thread in 0..finite.threads.len() {
-        let pending = pending_stores(&finite, thread, &semantics.watch)?;
-        semantics.pending.push(pending);
-    }
     let mut goals = Vec::new();
     for (number, case) in cases.into_iter().enumerate() {
-        let shape = |control: Control| Shape { control, demands: Vec::new() };
+        let shape = |control: Control| Shape { control, demands: Vec::new(), word: Vec::new() };
         let draft = PsoDraft { shapes: case.controls.into_iter().map(shape).collect(), memory: case.memory };
         let mut drafts = Vec::new();
         if case.settled {
@@ -89,7 +128,6 @@ fn search_backwards(
             return Err(limit.into());
         }
     }
-    let is_exact = !semantics.has_store_store_fences();
     let mut search = BackwardSearch::new(semantics);
     let end = search.run(goals, question.budget.child(start, 0));
     let given = |limit: Limit| question.budget.limits.as_given(limit);
@@ -158,8 +196,10 @@ struct StoreBuffers<'a> {
     finite: &'a Finite,
     controls: Controls,
     parts: Vec<PsoParts>,
-    /// By thread and local state, the stores that may be pending.
-    pending: Vec<Vec<Vec<CellPair>>>,
+    /// The messages of load buffers.
+    alphabet: Alphabet,
+    /// By thread, what may be pending where, and what is ordered.
+    order: Vec<StoreOrder>,
     watch: Watch<'a>,
 }
 
@@ -180,43 +220,38 @@ impl StoreBuffers<'_> {
             })
             .collect()
     }
-
-    /// Some step orders a pending store before later ones.
-    fn has_store_store_fences(&self) -> bool {
-        let mut threads = self.finite.threads.iter().zip(&self.pending).zip(&self.finite.program.threads);
-        threads.any(|((graph, pending), code)| {
-            graph.edges.iter().any(|edge| {
-                let orders = match &code.transitions[edge.transition.0].instruction {
-                    Instruction::Store { order, .. } | Instruction::Fence(order) => order.is_release(),
-                    Instruction::Unlock(_) => true,
-                    _ => false,
-                };
-                let is_fence = edge.effect == EdgeEffect::Fence;
-                orders && !is_fence && !pending[edge.from as usize].is_empty()
-            })
-        })
-    }
 }
 
 impl Semantics for StoreBuffers<'_> {
     type Configuration = PsoConfiguration;
-    type Step = VisibleStep;
+    /// No run is made from the steps.
+    type Step = ();
 
-    fn predecessors(&mut self, of: &PsoConfiguration, found: &mut Vec<(VisibleStep, PsoConfiguration)>) {
+    fn predecessors(&mut self, of: &PsoConfiguration, found: &mut Vec<((), PsoConfiguration)>) {
+        let mut before = Vec::new();
         for thread in 0..self.parts.len() {
-            self.steps_back(of, thread, found);
+            self.steps_back(of, thread, &mut before);
         }
+        self.updates_back(of, &mut before);
         // The search counts from now on those that it keeps.
-        let found = found.iter().map(|(_, configuration)| self.bytes(configuration) + FOUND_BYTES);
-        self.watch.release(found.sum());
+        self.watch.release(before.iter().map(|configuration| self.bytes(configuration) + FOUND_BYTES).sum());
+        found.extend(before.into_iter().map(|configuration| ((), configuration)));
     }
 
     fn is_initial(&self, configuration: &PsoConfiguration) -> bool {
         let threads = self.parts.len();
-        let memory = &configuration.0[threads..];
-        let starts = |(cell, value): (usize, &u32)| *value as usize <= self.finite.cells[cell].initial;
-        (0..threads).all(|thread| self.parts[thread].get(configuration.part(thread)).starts)
-            && memory.iter().enumerate().all(starts)
+        let mut memory = configuration.0[threads..].to_vec();
+        // What the load buffers need is what memory holds at first.
+        let mut starts = |thread: usize| {
+            let part = self.parts[thread].get(configuration.part(thread));
+            part.starts
+                && part.shape.word.iter().all(|letter| match self.alphabet.message(*letter) {
+                    Message::Memory(pairs) => pairs.iter().all(|pair| require(&mut memory, *pair)),
+                    Message::Own(_) => false,
+                })
+        };
+        (0..threads).all(&mut starts)
+            && memory.iter().zip(&self.finite.cells).all(|(value, cell)| *value as usize <= cell.initial)
     }
 
     fn covers(&self, small: &PsoConfiguration, large: &PsoConfiguration) -> bool {
@@ -227,7 +262,7 @@ impl Semantics for StoreBuffers<'_> {
                 let (one, other) = (small.part(thread), large.part(thread));
                 let control = |part| self.parts[thread].get(part).shape.control;
                 self.controls.threads[thread].control_covers(control(one), control(other))
-                    && self.parts[thread].demands_cover(one, other)
+                    && self.parts[thread].buffers_cover(one, other)
             })
     }
 

@@ -1,13 +1,16 @@
-//! One thread's share of a constraint under PSO: where it is, and what its store buffers must hold.
+//! One thread's share of a constraint under PSO: where it is, and what its store buffers and its load buffer must hold.
 //!
-//! There is one buffer for each cell. A demand on it is a word of values that later steps need to reach memory in this order, and
+//! There is one store buffer for each cell. A demand on it is a word of values that later steps need to reach memory in this order, and
 //! whether it is *closed*: then the newest pending store is the last of the word, or, if the word is empty, nothing is pending.
 //! A buffer satisfies a demand if the word is a subword of it, and, if closed, ends with the word's last value. What is
 //! pending beyond that does no harm: it can reach memory right before what is needed.
+//!
+//! The word of the load buffer is as in `dual`. Where it has a message on a cell, from memory or its own, all the thread's stores to the
+//! cell have reached memory, and the demand on the cell's store buffer is closed and empty (unless nothing can be pending anyway): a
+//! later update would leave a newer own message.
 
-use crate::reachability::dual::part::{Control, is_subword};
-use crate::reachability::finite::{CellId, CellPair, EdgeEffect, Finite, ValueId};
-use ravelin_explore::{Limit, Watch};
+use crate::reachability::dual::part::{Control, Letter, is_subword};
+use crate::reachability::finite::{CellId, ValueId};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -29,11 +32,13 @@ impl Demand {
     }
 }
 
-/// The demands, sorted by cell; none for a buffer of which nothing is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     pub control: Control,
+    /// Sorted by cell; none for a buffer of which nothing is asked.
     pub demands: Vec<Demand>,
+    /// What later loads need in the load buffer, oldest first.
+    pub word: Vec<Letter>,
 }
 
 impl Shape {
@@ -56,9 +61,10 @@ impl Shape {
     /// What a part with this shape takes in memory, roughly: the shape is kept twice.
     pub fn bytes(&self) -> usize {
         let words: usize = self.demands.iter().map(|demand| size_of::<Demand>() + 2 * demand.word.len() + 16).sum();
-        2 * words + size_of::<PsoPart>() + size_of::<Shape>() + 64
+        2 * (words + size_of_val(&*self.word)) + size_of::<PsoPart>() + size_of::<Shape>() + 64
     }
 
+    /// No store needs to be pending.
     pub fn is_drained(&self) -> bool {
         self.demands.iter().all(|demand| demand.word.is_empty())
     }
@@ -66,10 +72,12 @@ impl Shape {
 
 pub struct PsoPart {
     pub shape: Shape,
-    /// A set of 64 that contains the place of each value asked for.
+    /// A set of 64 that contains the place of each value and each message asked for.
     pub mask: u64,
     /// The parts from which silent steps lead here, itself included, once they were asked for.
     pub closure: Option<Rc<[PartId]>>,
+    /// The same with loads from the load buffer.
+    pub late_closure: Option<Rc<[PartId]>>,
     /// One of these is an initial one.
     pub starts: bool,
 }
@@ -102,49 +110,21 @@ impl PsoParts {
         let part = self.all.len() as PartId;
         let place = |cell: CellId, value: ValueId| 1u64 << ((u32::from(cell) * 7 + u32::from(value)) % 64);
         let pairs = shape.demands.iter().flat_map(|demand| demand.word.iter().map(|value| (demand.cell, *value)));
-        let mask = pairs.fold(0, |mask, (cell, value)| mask | place(cell, value));
+        let letters = shape.word.iter().map(|letter| 1u64 << (letter.wrapping_mul(0x9e37_79b1) >> 26));
+        let mask = pairs.map(|(cell, value)| place(cell, value)).chain(letters).fold(0, |mask, place| mask | place);
         self.numbers.insert(shape.clone(), part);
-        self.all.push(PsoPart { shape, mask, closure: None, starts: false });
+        self.all.push(PsoPart { shape, mask, closure: None, late_closure: None, starts: false });
         part
     }
 
     /// The buffers that satisfy `large` satisfy `small`; control is not compared.
-    pub fn demands_cover(&self, small: PartId, large: PartId) -> bool {
+    pub fn buffers_cover(&self, small: PartId, large: PartId) -> bool {
         if small == large {
             return true;
         }
         let (small, large) = (self.get(small), self.get(large));
         small.mask & !large.mask == 0
             && small.shape.demands.iter().all(|demand| demand.covers(large.shape.demand(demand.cell)))
-    }
-}
-
-/// For each local state of a thread, sorted, the stores that may be pending there: a rough forward analysis that keeps buffers as
-/// sets (appendix B).
-pub fn pending_stores(finite: &Finite, thread: usize, watch: &Watch) -> Result<Vec<Vec<CellPair>>, Limit> {
-    let graph = &finite.threads[thread];
-    let mut pending: Vec<Vec<CellPair>> = vec![Vec::new(); graph.states.len()];
-    loop {
-        let mut changed = false;
-        for edge in &graph.edges {
-            watch.steps(1 + pending[edge.from as usize].len() / 16)?;
-            let mut after = match &edge.effect {
-                EdgeEffect::Local | EdgeEffect::Load(_) | EdgeEffect::Store(_) => pending[edge.from as usize].clone(),
-                _ => Vec::new(),
-            };
-            if let EdgeEffect::Store(pair) = &edge.effect {
-                after.push(*pair);
-            }
-            for pair in after {
-                if let Err(at) = pending[edge.to as usize].binary_search(&pair) {
-                    watch.hold(2 * size_of::<CellPair>())?;
-                    pending[edge.to as usize].insert(at, pair);
-                    changed = true;
-                }
-            }
-        }
-        if !changed {
-            return Ok(pending);
-        }
+            && is_subword(&small.shape.word, &large.shape.word)
     }
 }
