@@ -7,8 +7,12 @@
 //! distinguishes them by its component for that thread, and only components that are in use somewhere (or in the
 //! future) count. [`History::prune`] receives those. A history also keeps the values of the last [`VALUES`] writes, for
 //! waits and compare-exchanges.
+//!
+//! Nothing older is kept than a sighting that all threads know ([`crate::common`]): no thread can be forced to see a
+//! write before that one, and what a thread knows is never less.
 
 use crate::clock::{Clock, Epoch, Tid};
+use crate::common::CommonView;
 use crate::live::Live;
 use crate::thread::ThreadClocks;
 
@@ -93,6 +97,8 @@ pub struct History {
     plain: u8,
     /// Whether every write wrote more than the one before.
     increasing: bool,
+    /// Whether all threads know the oldest sighting, or a newer one.
+    cut: bool,
     /// The sightings before the newest, oldest first.
     older: Vec<PackedSighting>,
     /// What the last writes wrote, each at its number modulo the length.
@@ -114,7 +120,7 @@ impl History {
         let mut values = [0; VALUES];
         values[0] = initial;
         let last = PackedSighting { stamp: 0, epoch: 0, writer: 0, updates: 0, site: 0 };
-        History { last, values, older: Vec::new(), last_plain: 0, plain: 0, pruned: 0, increasing: true }
+        History { last, values, older: Vec::new(), last_plain: 0, plain: 0, pruned: 0, increasing: true, cut: false }
     }
 
     /// Number of the newest write.
@@ -172,10 +178,10 @@ impl History {
 
     fn gap_behind(&self, me: Tid, view: &Clock, sc: &Clock) -> Option<Gap> {
         let mut forced: Option<PackedSighting> = None;
-        let mut known = 0;
+        let mut known = self.least_known();
         for seen in self.seen() {
             if seen.known(me, view) {
-                known = seen.timestamp();
+                known = known.max(seen.timestamp());
                 break;
             }
             if forced.is_none() && seen.known(me, sc) {
@@ -183,6 +189,12 @@ impl History {
             }
         }
         forced.filter(|forced| forced.timestamp() > known).map(|forced| Gap { known, forced })
+    }
+
+    /// Number of a write that all threads know. Where threads could get to know less, this hides something, and invents
+    /// nothing.
+    fn least_known(&self) -> u64 {
+        if self.cut { self.older.first().unwrap_or(&self.last).timestamp() } else { 0 }
     }
 
     /// The write that a gap forces.
@@ -274,12 +286,28 @@ impl History {
             _ => {
                 // There are many histories. Capacities are powers of two, so that memory freed by one fits another.
                 if self.older.len() == self.older.capacity() {
-                    self.older.reserve_exact(self.older.len().max(2));
+                    thread.forgotten += self.forget_common(&thread.common);
+                    if self.older.len() * 2 >= self.older.capacity() {
+                        let larger = (self.older.capacity() * 2).max(2);
+                        self.older.reserve_exact(larger - self.older.len());
+                    }
                 }
                 self.older.push(self.last);
                 thread.sightings += 1;
             }
         }
+    }
+
+    /// Forgets the sightings before the newest one that all threads know. Returns how many.
+    fn forget_common(&mut self, common: &CommonView) -> u32 {
+        let is_common = |seen: &PackedSighting| common.covers(seen.tid(), seen.epoch);
+        let superseded = match is_common(&self.last) {
+            true => self.older.len(),
+            false => self.older.iter().rposition(is_common).unwrap_or(0),
+        };
+        self.cut |= superseded > 0;
+        self.older.drain(..superseded);
+        superseded as u32
     }
 
     /// Forgets sightings that no clock can distinguish from others: every clock that covers such a sighting also covers
@@ -288,6 +316,7 @@ impl History {
         if self.older.len() <= self.pruned as usize {
             return;
         }
+        self.forget_common(live.common());
         // For each thread, its next sighting that stays, going backwards; and where the remaining ones begin.
         let next = &mut pruning.next;
         next.clear();

@@ -28,6 +28,7 @@
 //! This crate knows nothing of addresses, locks or operating systems, and contains no `unsafe` code.
 
 mod clock;
+mod common;
 mod epochs;
 pub mod history;
 mod knowledge;
@@ -43,6 +44,7 @@ mod tso;
 pub mod weak;
 
 pub use clock::{Clock, Epoch, Tid};
+pub use common::CommonView;
 pub use history::{Pruning, Sighting, SiteCode};
 pub use knowledge::{PublishedClocks, ThreadKnowledge};
 pub use live::Live;

@@ -6,6 +6,7 @@
 //! thread, rounded so that too little is promised, and only for so many threads that the table stays small.
 
 use crate::clock::{Clock, Epoch, NOBODY, Tid};
+use crate::common::CommonView;
 use crate::location::LocationClocks;
 use crate::snapshot::ClockSnapshot;
 use crate::thread::{FenceLocation, ReleaseClocks, ThreadClocks};
@@ -37,6 +38,7 @@ pub struct Live {
     /// Where the row of components and a thread is, by their hash.
     known: HashMap<u64, usize, BuildHasherDefault<IdentityHasher>>,
     least: Vec<Least>,
+    common: CommonView,
 }
 
 /// A clock, or all snapshots of one thread with the same other components.
@@ -70,11 +72,21 @@ impl Live {
         self.components.clear();
         self.known.clear();
         self.least.clear();
+        self.common.clear();
     }
 
     /// Adds a thread's clocks.
     pub fn thread(&mut self, thread: &ThreadClocks) {
         thread.visit(self);
+    }
+
+    /// What all threads know. Without it, that is not used.
+    pub fn know_all(&mut self, common: &CommonView) {
+        self.common.clone_from(common);
+    }
+
+    pub(crate) fn common(&self) -> &CommonView {
+        &self.common
     }
 
     /// Adds a location's clocks.

@@ -4,6 +4,7 @@
 //! releases, other threads would seem to know what came after the release.
 
 use crate::clock::{Clock, Epoch, Tid};
+use crate::common::CommonView;
 use crate::epochs::EpochWindow;
 use crate::history::SiteCode;
 use crate::knowledge::{PublishedClocks, ThreadKnowledge};
@@ -47,6 +48,10 @@ pub struct ThreadClocks {
     folds: bool,
     /// How many sightings it has added to histories, beyond the newest one of each.
     pub(crate) sightings: u32,
+    /// How many it has removed because all threads know something newer.
+    pub(crate) forgotten: u32,
+    /// What all threads knew some time ago.
+    pub(crate) common: CommonView,
     /// What it carries under x86-TSO, if that is asked for.
     pub(crate) buffer: Option<Box<StoreBuffer>>,
     lessons: [Option<Lesson>; LESSONS],
@@ -196,6 +201,8 @@ impl ThreadClocks {
             rel_copied: false,
             folds: true,
             sightings: 0,
+            forgotten: 0,
+            common: CommonView::new(),
             buffer: None,
             lessons: [None; LESSONS],
             next_lesson: 0,
@@ -209,9 +216,14 @@ impl ThreadClocks {
         self.window.begin(self.epoch);
     }
 
-    /// How many sightings it has added to histories since the last call.
-    pub fn take_sightings(&mut self) -> u32 {
-        std::mem::take(&mut self.sightings)
+    /// How many sightings it has added to histories since the last call, and how many it has removed.
+    pub fn take_sightings(&mut self) -> (u32, u32) {
+        (std::mem::take(&mut self.sightings), std::mem::take(&mut self.forgotten))
+    }
+
+    /// From now on it removes sightings that all threads know to be superseded. Answers do not depend on that.
+    pub fn know_all(&mut self, common: &CommonView) {
+        self.common.clone_from(common);
     }
 
     /// From now on histories keep all sightings by this thread, until they are pruned. Answers do not depend on that:

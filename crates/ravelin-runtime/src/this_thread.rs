@@ -23,7 +23,7 @@ use ravelin_clocks::race::slot;
 use ravelin_clocks::{ReleaseClocks, ThreadClocks};
 use std::arch::{asm, global_asm};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 global_asm!(
     ".section .tbss,\"awT\",@nobits",
@@ -78,6 +78,8 @@ pub struct WatchedThread {
     pub ignored: [u32; 2],
     /// How many unwatched parts of the program the thread is in.
     hidden: u32,
+    /// One more than the number of the thread whose end it waits for; 0 if it does not.
+    pub joins: AtomicU64,
     /// What the program said about the next accesses.
     pub mark: crate::marks::ThreadMarks,
     /// Loads that would give no new information if repeated.
@@ -142,6 +144,7 @@ impl WatchedThread {
                 base: 0,
                 ignored: [0; 2],
                 hidden: 0,
+                joins: AtomicU64::new(0),
                 mark: crate::marks::ThreadMarks::default(),
                 loads: crate::loads::Loads::new(),
                 spin: crate::spinning::LastLoad::default(),
@@ -398,7 +401,8 @@ fn enter_as(thread: *mut WatchedThread) -> Option<InsideGuard> {
         // SAFETY: as above.
         unsafe { (*thread).inside.store(1, Ordering::Relaxed) };
         compiler_fence(Ordering::SeqCst);
-        if STOP.load(Ordering::Relaxed) == 0 {
+        // What the thread that stopped the others has changed is visible.
+        if STOP.load(Ordering::Acquire) == 0 {
             return Some(InsideGuard(thread));
         }
         // SAFETY: as above.

@@ -15,7 +15,7 @@ use crate::this_thread::{self, WatchedThread};
 use crate::trace::ThreadTrace;
 use crate::tso;
 use ravelin_clocks::race::slot;
-use ravelin_clocks::{Epoch, ReleaseClocks, ThreadClocks, Tid};
+use ravelin_clocks::{CommonView, Epoch, ReleaseClocks, ThreadClocks, Tid};
 use ravelin_findings::{Record, header, notes};
 use std::collections::VecDeque;
 use std::ptr::null_mut;
@@ -464,6 +464,12 @@ pub fn for_each_left(mut work: impl FnMut(&ReleaseClocks)) {
     }
 }
 
+/// What all threads know, while no other thread is inside.
+pub fn common(common: &mut CommonView) {
+    common.clear();
+    TABLE.lock().common(common);
+}
+
 /// Reads the trace of the thread that has a tid or had it last.
 pub fn trace_of<R>(tid: Tid, look: impl FnOnce(&ThreadTrace) -> R) -> Option<R> {
     let table = TABLE.lock();
@@ -570,6 +576,24 @@ impl ThreadTable {
         // Numbers grow, and old ones are dropped from the front.
         let index = self.people.binary_search_by_key(&number, |person| person.number).ok()?;
         Some(&mut self.people[index])
+    }
+
+    /// Adds what the threads know. A thread that waits for the end of another will know what that one knows, and makes
+    /// no event before.
+    fn common(&mut self, common: &mut CommonView) {
+        for index in 0..self.slots.len() {
+            let Slot { thread, running, .. } = self.slots[index];
+            if !running || thread.is_null() {
+                continue;
+            }
+            // SAFETY: states are never freed, and no other thread is inside, so the clocks do not change.
+            let (clocks, joins) = unsafe { (&(*thread).clocks, (*thread).joins.load(Ordering::Relaxed)) };
+            match joins.checked_sub(1).and_then(|number| self.person(number)) {
+                None => common.thread(clocks),
+                Some(awaited) => awaited.ended.iter().for_each(|(_, ended, _)| common.beginning(ended)),
+            }
+        }
+        self.people.iter().filter_map(|person| person.begins.as_ref()).for_each(|begins| common.beginning(begins));
     }
 
     /// A detached thread has ended. Only the last of them keep their recent history.

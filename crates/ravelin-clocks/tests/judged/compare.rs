@@ -30,7 +30,7 @@ pub fn compare(trace: &[Step], habits: Habits, against: Against) -> Result<Seen,
 /// The violations of a trace, by the number of the step. All judges agree on them.
 pub fn violations(trace: &[Step]) -> Result<Vec<(usize, AccessViolation)>, String> {
     let mut comparison = Comparison::new(
-        Habits { prune: 0, reuse: false, stride: 1, folds: true, synchronises: false, buffers: false },
+        Habits { prune: 0, reuse: false, stride: 1, folds: true, synchronises: false, buffers: false, tells: 0 },
         Against::All,
     );
     comparison.every_pair = true;

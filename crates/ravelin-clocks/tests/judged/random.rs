@@ -36,7 +36,8 @@ fn on_many(default: u64, shape: Shape, habits: Habits, against: Against) {
 
 const SHORT: Shape =
     Shape { shortest: 5, longest: 150, many_threads: false, renames: false, runs: false, alone: false };
-const KEPT: Habits = Habits { prune: 0, reuse: false, stride: 1, folds: true, synchronises: false, buffers: false };
+const KEPT: Habits =
+    Habits { prune: 0, reuse: false, stride: 1, folds: true, synchronises: false, buffers: false, tells: 0 };
 
 #[test]
 fn all_judges_agree() {
@@ -71,6 +72,16 @@ fn pruning_at_every_turn_changes_nothing() {
 fn pruning_changes_nothing_in_long_traces() {
     let shape = Shape { shortest: 2_000, longest: 2_000, many_threads: true, runs: true, alone: true, ..SHORT };
     on_many(60, shape, Habits { prune: 30, reuse: true, ..KEPT }, Against::LocationClocks);
+}
+
+#[test]
+fn forgetting_what_all_know_changes_nothing() {
+    let shape = Shape { runs: true, renames: true, many_threads: true, ..SHORT };
+    on_many(1_500, shape, Habits { tells: 10, reuse: true, ..KEPT }, Against::All);
+    on_many(1_500, shape, Habits { tells: 2, prune: 10, reuse: true, ..KEPT }, Against::LocationClocks);
+    on_many(500, Shape { alone: true, ..shape }, Habits { tells: 3, prune: 20, ..KEPT }, Against::LocationClocks);
+    let shape = Shape { shortest: 2_000, longest: 2_000, alone: true, ..shape };
+    on_many(60, shape, Habits { tells: 5, prune: 30, reuse: true, ..KEPT }, Against::LocationClocks);
 }
 
 #[test]

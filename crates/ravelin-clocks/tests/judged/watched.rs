@@ -4,7 +4,7 @@
 use crate::judged::traces::{Act, Ask, Does, Event, LOCATIONS, LOCKS, Random, SEMAPHORES, SyncOperation, THREADS};
 use ravelin_clocks::history::History;
 use ravelin_clocks::{
-    AccessViolation, AtomicOrder, BufferedAccess, BufferedLocation, EndClocks, Epoch, FenceLocation, Live,
+    AccessViolation, AtomicOrder, BufferedAccess, BufferedLocation, CommonView, EndClocks, Epoch, FenceLocation, Live,
     LocationAccess, LocationClocks, MessageAccess, Pruning, ReleaseClocks, ThreadClocks, Tid, WitnessMode,
 };
 use std::collections::BTreeSet;
@@ -24,6 +24,8 @@ pub struct Habits {
     pub synchronises: bool,
     /// The rules are those of x86-TSO.
     pub buffers: bool,
+    /// Tells some threads what all know, once in so many operations, and some prunings; 0 for never.
+    pub tells: usize,
 }
 
 pub struct Watched {
@@ -107,6 +109,14 @@ impl Watched {
         };
         if self.habits.prune > 0 && self.random.once_in(self.habits.prune) {
             self.prune();
+        }
+        if self.habits.tells > 0 && self.random.once_in(self.habits.tells) {
+            let common = self.common();
+            for thread in self.threads.iter_mut().flatten() {
+                if !self.random.once_in(4) {
+                    thread.know_all(&common);
+                }
+            }
         }
         violation
     }
@@ -222,6 +232,12 @@ impl Watched {
         self.threads[child] = Some(new);
     }
 
+    fn common(&self) -> CommonView {
+        let mut common = CommonView::new();
+        self.threads.iter().flatten().for_each(|thread| common.thread(thread));
+        common
+    }
+
     /// Prunes some histories, with all clocks there are.
     fn prune(&mut self) {
         let mut live = Live::new();
@@ -231,6 +247,9 @@ impl Watched {
         live.hidden(&self.hidden);
         self.locks.iter().chain(&self.semaphores).for_each(|released| live.released(released));
         self.ended.iter().flatten().for_each(|(_, _, ended)| live.released(ended));
+        if self.habits.tells > 0 && self.random.once_in(2) {
+            live.know_all(&self.common());
+        }
         live.seal();
         for location in &mut self.locations {
             if !self.random.once_in(4) {

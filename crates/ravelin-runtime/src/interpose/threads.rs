@@ -62,8 +62,11 @@ interpose! {
 
     fn pthread_join(handle: usize, result: usize; pc) -> c_int {
         let number = number_of(handle);
+        await_without_events(number);
         await_end(number, pc, || None);
-        joined(handle, number, real(handle, result))
+        let status = joined(handle, number, real(handle, result));
+        await_without_events(None);
+        status
     }
 
     fn pthread_tryjoin_np(handle: usize, result: usize; pc) -> c_int {
@@ -92,8 +95,11 @@ interpose! {
 
     fn thrd_join(handle: usize, result: usize; pc) -> c_int {
         let number = number_of(handle);
+        await_without_events(number);
         await_end(number, pc, || None);
-        joined(handle, number, real(handle, result))
+        let status = joined(handle, number, real(handle, result));
+        await_without_events(None);
+        status
     }
 
     fn pthread_cancel(handle: usize; pc) -> c_int {
@@ -334,6 +340,17 @@ fn await_end(number: Option<u32>, pc: usize, until: impl FnOnce() -> Option<u64>
             true
         }
         _ => true,
+    }
+}
+
+/// The calling thread makes no event until the thread with this number has ended, or from now on does again. Handlers of
+/// signals and of cancellation may make some all the same: they count as knowing what the other knows.
+fn await_without_events(number: Option<u32>) {
+    let thread = this_thread::me();
+    if !thread.is_null() {
+        let joins = number.map_or(0, |number| u64::from(number) + 1);
+        // SAFETY: the calling thread's own state.
+        unsafe { (*thread).joins.store(joins, Ordering::Relaxed) };
     }
 }
 

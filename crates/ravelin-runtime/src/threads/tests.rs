@@ -282,3 +282,63 @@ fn a_stack_that_the_program_provides_is_taken_to_end_where_the_thread_began() {
     assert_eq!(high - low, 0x10_0000);
     assert!((low..high).contains(&(control - 0x1000)));
 }
+
+/// What the threads of a table know. Each is the tid, the epoch and the number of the thread that it waits for.
+fn common_of(threads: &[(Tid, ThreadClocks, Option<u64>)], people: Vec<ThreadIdentity>) -> CommonView {
+    assert!(process::reserve(), "there is address space for the shadow");
+    let mut table = ThreadTable {
+        slots: Vec::new(),
+        free: VecDeque::new(),
+        gone: VecDeque::new(),
+        people,
+        next_number: threads.len() as u64,
+    };
+    let mut states = Vec::new();
+    for (tid, clocks, joins) in threads {
+        let mut own = ThreadClocks::new(*tid, clocks.epoch);
+        own.cur = clocks.cur.clone();
+        let mut state = WatchedThread::new(own, u64::from(*tid), None).expect("memory");
+        state.joins = joins.map_or(0, |number| number + 1).into();
+        table.slots.push(Slot { thread: &raw mut *state, running: true, next_epoch: 0, past: VecDeque::new() });
+        states.push(state);
+    }
+    let mut common = CommonView::new();
+    table.common(&mut common);
+    for mut state in states {
+        state.finish();
+        state.trace.give_back();
+    }
+    common
+}
+
+#[test]
+fn a_thread_that_waits_for_another_will_know_what_that_one_knows() {
+    let people = || vec![stranger(0), stranger(1)];
+    let clocks = |tid| ThreadClocks::new(tid, 5);
+    let both = [(0, clocks(0), None), (1, clocks(1), None)];
+    assert!(!common_of(&both, people()).covers(1, 4), "the first does not know the second");
+    let waiting = [(0, clocks(0), Some(1)), (1, clocks(1), None)];
+    assert!(common_of(&waiting, people()).covers(1, 4));
+    let unknown = [(0, clocks(0), Some(7)), (1, clocks(1), None)];
+    assert!(!common_of(&unknown, people()).covers(1, 4), "nobody is known to end");
+}
+
+#[test]
+fn a_thread_that_waits_for_one_that_has_ended_will_know_what_that_one_knew() {
+    let mut ended = stranger(1);
+    ended.ended = Some((1, ThreadClocks::new(1, 3).release(), Arc::default()));
+    let threads = [(0, ThreadClocks::new(0, 5), Some(1)), (2, ThreadClocks::new(2, 9), None)];
+    let common = common_of(&threads, vec![stranger(0), ended, stranger(2)]);
+    assert!(!common.covers(2, 8), "the ended one does not know the third");
+    assert!(!common.covers(1, 3), "nor the third the ended one");
+}
+
+#[test]
+fn a_thread_that_has_not_begun_counts() {
+    let mut child = stranger(1);
+    let mut parent = ThreadClocks::new(0, 5);
+    child.begins = Some(parent.release());
+    parent.advance();
+    let common = common_of(&[(0, parent, None)], vec![stranger(0), child]);
+    assert!(common.covers(0, 5) && !common.covers(0, 6));
+}
