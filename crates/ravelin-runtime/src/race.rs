@@ -65,28 +65,53 @@ pub fn access_any<const SIZE: usize>(address: usize, flags: u64, pc: usize) {
     access_range(address, SIZE, flags, pc);
 }
 
-/// A non-atomic access of any size at any address.
+/// A non-atomic access of any size at any address. The thread enters the runtime once, and the trace gets one entry.
 #[inline(never)]
 pub fn access_range(address: usize, length: usize, flags: u64, pc: usize) {
-    /// Longer ones are remembered in the trace as a whole.
+    /// What fits into the shape of an access in the trace.
     const SHORT: usize = 16;
     if !options::races() {
         return without_races(address, length, flags);
     }
-    if length > SHORT {
-        return access_whole(address, length, flags, pc);
+    let thread = this_thread::active();
+    if thread.is_null() {
+        return;
     }
     let end = address.saturating_add(length);
-    for_each_word(address, end, |at, size| {
-        let thread = this_thread::active();
-        if thread.is_null() {
-            return;
+    // SAFETY: the calling thread's own state.
+    let stamp = unsafe { (*thread).stamp } | flags;
+    let is_known = |at: usize, size: usize| cell::is_known(shadow::cell(at), stamp | span(at & 7, size));
+    let mut at = address;
+    while at < end {
+        let size = (8 - (at & 7)).min(end - at);
+        if !is_known(at, size) {
+            break;
         }
-        let cell = shadow::cell(at);
-        // SAFETY: the calling thread's own state.
-        let mine = unsafe { (*thread).stamp } | span(at & 7, size) | flags;
-        if !cell::is_known(cell, mine) {
-            new_part(cell, WordPart { address: at, size, whole: (address, length) }, mine, pc);
+        at += size;
+    }
+    if at >= end {
+        return;
+    }
+    let Some(mut inside) = this_thread::enter() else {
+        return;
+    };
+    let thread = inside.thread();
+    if thread.ignored[(flags & WRITE) as usize] > 0 {
+        return;
+    }
+    let writes = flags & WRITE != 0;
+    if length <= SHORT {
+        thread.trace.access(pc, address, trace::shape(writes, false, length), thread.calls());
+    } else {
+        thread.trace.access_range(pc, address, length, writes, thread.calls());
+    }
+    if writes {
+        thread.spin.disturbed(address, thread.stack);
+    }
+    for_each_word(at, end, |at, size| {
+        if !is_known(at, size) {
+            let part = WordPart { address: at, size, whole: length };
+            compare(thread, shadow::cell(at), part, stamp | span(at & 7, size), pc);
         }
     });
 }
@@ -137,53 +162,13 @@ fn for_each_word(address: usize, end: usize, mut work: impl FnMut(usize, usize))
     }
 }
 
-/// A non-atomic access of many words. The thread enters the runtime once, and the trace gets one entry.
-fn access_whole(address: usize, length: usize, flags: u64, pc: usize) {
-    let thread = this_thread::active();
-    if thread.is_null() {
-        return;
-    }
-    let end = address.saturating_add(length);
-    // SAFETY: the calling thread's own state.
-    let stamp = unsafe { (*thread).stamp } | flags;
-    let is_known = |at: usize, size: usize| cell::is_known(shadow::cell(at), stamp | span(at & 7, size));
-    let mut at = address;
-    while at < end {
-        let size = (8 - (at & 7)).min(end - at);
-        if !is_known(at, size) {
-            break;
-        }
-        at += size;
-    }
-    if at >= end {
-        return;
-    }
-    let Some(mut inside) = this_thread::enter() else {
-        return;
-    };
-    let thread = inside.thread();
-    if thread.ignored[(flags & WRITE) as usize] > 0 {
-        return;
-    }
-    thread.trace.access_range(pc, address, length, flags & WRITE != 0, thread.calls());
-    if flags & WRITE != 0 {
-        thread.spin.disturbed(address, thread.stack);
-    }
-    for_each_word(at, end, |at, size| {
-        if !is_known(at, size) {
-            let part = WordPart { address: at, size, whole: (address, length) };
-            compare(thread, shadow::cell(at), part, stamp | span(at & 7, size), pc);
-        }
-    });
-}
-
 /// The part of an access within one word.
 #[derive(Clone, Copy)]
 struct WordPart {
     address: usize,
     size: usize,
-    /// Where the whole access begins, and its length.
-    whole: (usize, usize),
+    /// The length of the whole access.
+    whole: usize,
 }
 
 /// Memory is freed: reports races with accesses that do not happen before, and remembers nothing.
@@ -215,17 +200,6 @@ pub fn remember_free(thread: &mut WatchedThread, address: usize, size: usize, ma
 
 #[inline(never)]
 fn new_access(cell: &'static ShadowCell, address: usize, size: usize, mine: u64, pc: usize) {
-    remember(cell, WordPart { address, size, whole: (address, size) }, mine, pc);
-}
-
-#[inline(never)]
-fn new_part(cell: &'static ShadowCell, part: WordPart, mine: u64, pc: usize) {
-    remember(cell, part, mine, pc);
-}
-
-#[inline(always)]
-fn remember(cell: &'static ShadowCell, part: WordPart, mine: u64, pc: usize) {
-    let WordPart { address, size, whole } = part;
     let Some(mut inside) = this_thread::enter() else {
         return;
     };
@@ -233,16 +207,11 @@ fn remember(cell: &'static ShadowCell, part: WordPart, mine: u64, pc: usize) {
     if thread.ignored[(mine & WRITE) as usize] > 0 {
         return;
     }
-    let shape = trace::shape(mine & WRITE != 0, false, size);
-    if size == whole.1 {
-        thread.trace.access(pc, address, shape, thread.calls());
-    } else {
-        thread.trace.access_part(pc, address, shape, whole, thread.calls());
-    }
+    thread.trace.access(pc, address, trace::shape(mine & WRITE != 0, false, size), thread.calls());
     if mine & WRITE != 0 {
         thread.spin.disturbed(address, thread.stack);
     }
-    compare(thread, cell, part, mine, pc);
+    compare(thread, cell, WordPart { address, size, whole: size }, mine, pc);
 }
 
 /// Compares an access with the remembered ones, and remembers it.
@@ -255,7 +224,7 @@ fn compare(thread: &mut WatchedThread, cell: &ShadowCell, part: WordPart, mine: 
     }
     let outcome = cell::access(cell, &thread.clocks, mine, &WordRecords(address & !7));
     if let Some(slot) = outcome.raced {
-        report::race(thread, address, (size, whole.1), mine, slot, pc);
+        report::race(thread, address, (size, whole), mine, slot, pc);
     } else if outcome.met_atomics && mine & WRITE != 0 {
         begin_new_objects(address, size);
     }

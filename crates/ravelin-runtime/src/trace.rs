@@ -31,8 +31,8 @@ const EPOCH: u64 = 3 << 60;
 const ACCESS: u64 = 4 << 60;
 const STACK: u64 = 5 << 60;
 const SINCE: u64 = 6 << 60;
-/// Where an access of several words begins; the next word is its length. The access marked as [`WHOLE`] that follows is
-/// all of it, those marked as [`PART`] are single words of it.
+/// Where an access of more than 16 bytes begins; the next word is its length. The access that follows, marked as
+/// [`WHOLE`], is all of it.
 const RANGE: u64 = 7 << 60;
 /// In the first word of an access, beside the code address: its shape.
 const SHAPE_SHIFT: u32 = 48;
@@ -44,10 +44,8 @@ pub const WRITES: u64 = 1;
 pub const ATOMIC: u64 = 2;
 /// Above this bit of a shape: one less than the size.
 const SIZE_SHIFT: u32 = 2;
-/// Set in the shape of an access that is one word of a longer one.
-const PART: u64 = 1 << 6;
-/// Set in the shape of an access of several words.
-const WHOLE: u64 = 1 << 7;
+/// Set in the shape of an access of more than 16 bytes.
+const WHOLE: u64 = 1 << 6;
 
 /// The shape of an access of 1 to 16 bytes.
 #[inline(always)]
@@ -87,8 +85,6 @@ pub struct ThreadTrace {
     /// The epoch, and the epoch since which nothing was released, as a reader of the ring would know them.
     epoch: u32,
     since: u32,
-    /// The last range that a reader of this part knows: where it begins, and its length.
-    range: (usize, usize),
 }
 
 /// Which of the two times is used to search for an access.
@@ -126,7 +122,6 @@ impl ThreadTrace {
             part: AtomicUsize::new(0),
             epoch: 0,
             since: 0,
-            range: (0, 0),
         })
     }
 
@@ -140,7 +135,6 @@ impl ThreadTrace {
             part: AtomicUsize::new(0),
             epoch: 0,
             since: 0,
-            range: (0, 0),
         }
     }
 
@@ -201,7 +195,6 @@ impl ThreadTrace {
         }
         self.put(EPOCH | u64::from(self.epoch));
         self.put(SINCE | u64::from(self.since));
-        self.range = (0, 0);
     }
 
     /// A thread takes over the ring, or gets another number. Sets its time from its first event on: the time at the
@@ -253,29 +246,9 @@ impl ThreadTrace {
         }
     }
 
-    /// One word of an access of `length` bytes that begins at `start`.
-    pub fn access_part(
-        &mut self,
-        pc: usize,
-        address: usize,
-        shape: u64,
-        (start, length): (usize, usize),
-        stack: &[CallFrame],
-    ) {
-        self.room(stack);
-        if self.range != (start, length) {
-            self.range = (start, length);
-            self.put(RANGE | start as u64 & LOW);
-            self.put(length as u64);
-        }
-        self.put(ACCESS | (shape | PART) << SHAPE_SHIFT | pc as u64 & LOW);
-        self.put(address as u64 & LOW);
-    }
-
     /// A non-atomic access of `length` bytes, as a whole.
     pub fn access_range(&mut self, pc: usize, start: usize, length: usize, writes: bool, stack: &[CallFrame]) {
         self.room(stack);
-        self.range = (start, length);
         self.put(RANGE | start as u64 & LOW);
         self.put(length as u64);
         self.put(ACCESS | (shape(writes, false, 8) | WHOLE) << SHAPE_SHIFT | pc as u64 & LOW);
@@ -411,12 +384,10 @@ impl ThreadTrace {
                     let address = word(index) as usize;
                     index += 1;
                     let shape = (event & !TAG) >> SHAPE_SHIFT;
-                    let length = |flags: u64| range.filter(|_| shape & flags != 0);
-                    let touched = length(WHOLE).map_or(size(shape), |length| length as usize);
-                    if now == at && wanted(address, touched, shape) {
+                    let size = range.filter(|_| shape & WHOLE != 0).unwrap_or(size(shape) as u64);
+                    if now == at && wanted(address, size as usize, shape) {
                         let mut calls = vec![event & LOW];
                         calls.extend(stack.iter().rev());
-                        let size = length(WHOLE | PART).unwrap_or(size(shape) as u64);
                         found = TraceLookup::Here(TracedAccess { stack: calls, size, epoch });
                     }
                     if shape & ATOMIC != 0 {
