@@ -313,6 +313,14 @@ fn looks(marked: u64, mine: u64, own_reads: u64) -> bool {
     marked & (mine & BYTES | touched << SPILT_WRITES | reads << SPILT_READS) != 0
 }
 
+/// Whether a slot that left the cell may race with `mine`.
+#[inline(always)]
+fn spilt_may_race(marked: u64, mine: u64) -> bool {
+    let touched = u64::from(bytes(mine));
+    let reads = if mine & WRITE == 0 { 0 } else { touched };
+    marked & (touched << SPILT_WRITES | reads << SPILT_READS) != 0
+}
+
 /// What the marker says about a slot that is in the list.
 #[inline(always)]
 fn in_marker(slot: u64) -> u64 {
@@ -376,20 +384,23 @@ pub fn begin(cell: &ShadowCell, mine: u64) {
 /// use.
 #[inline(always)]
 pub fn check_atomic(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> Option<u64> {
-    let first = cell[0].load(Ordering::Relaxed);
-    if first & (MARKER | SPILT | LOCKED) == MARKER
-        && !first & mine & BYTES == 0
-        && cell[1].load(Ordering::Relaxed) == 0
-        && cell[2].load(Ordering::Relaxed) == 0
-        && cell[3].load(Ordering::Relaxed) == 0
-    {
-        return None;
+    let first = cell[0].load(Ordering::Acquire);
+    if first & (MARKER | LOCKED) != MARKER || !first & mine & BYTES != 0 {
+        return mark_atomic(cell, thread, mine, lists);
     }
-    check_atomic_slowly(cell, thread, mine, lists)
+    // There is nothing to change, so the lock is not needed.
+    let others = [1, 2, 3].map(|index: usize| cell[index].load(Ordering::Relaxed));
+    if first & SPILT == 0 && others == [0; 3] { None } else { would_race_marked(cell, thread, mine, lists) }
+}
+
+/// [`would_race`] where it is needed less often.
+#[inline(never)]
+fn would_race_marked(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> Option<u64> {
+    would_race(cell, thread, mine, lists)
 }
 
 #[inline(never)]
-fn check_atomic_slowly(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> Option<u64> {
+fn mark_atomic(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> Option<u64> {
     let mut locked = LockedCell::new(cell, lists);
     if locked.marked() == 0 && locked.slots[0] != 0 {
         // The first slot is needed.
@@ -419,7 +430,7 @@ pub fn would_race(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &i
     let mut slots = (marked == 0).then_some(first).into_iter().chain(others);
     let mut raced = slots.find(|&slot| races(thread, slot, mine));
     let atomics = if mine & ATOMIC == 0 { mine & BYTES } else { 0 };
-    if raced.is_none() && marked & (SPILT | atomics) != 0 {
+    if raced.is_none() && (marked & atomics != 0 || spilt_may_race(marked, mine)) {
         lists.for_each(|list, _| raced = raced.or_else(|| list::first_race(list, thread, mine)));
     }
     raced
