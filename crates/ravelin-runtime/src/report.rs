@@ -57,6 +57,10 @@ pub fn violation(thread: &mut WatchedThread, address: usize, violation: &AccessV
     };
     let missed = violation.missed;
     let key = Key { access: done.pc as u64, other: missed.site & PC, problem };
+    if is_settled(&key) {
+        count(&key);
+        return;
+    }
     let mut complete = violation.complete && violation.reads && violation.listed > 0;
     let mut values = &violation.values[..violation.listed];
     if done.kind == AccessKind::Load && only_waits(thread, violation, done) {
@@ -372,6 +376,7 @@ pub fn begin_again() {
         hash.store(0, Ordering::Relaxed);
         count.store(0, Ordering::Relaxed);
     }
+    SETTLED.iter().for_each(|hash| hash.store(0, Ordering::Relaxed));
     FREQUENT.lock().clear();
 }
 
@@ -415,6 +420,8 @@ static KNOWN: Spin<Vec<ReportedFinding>> = Spin::new(Vec::new());
 const TABLE: usize = 1 << 14;
 /// Hashes of known findings and where their counts are; written under the lock of `KNOWN`.
 static HASHES: [AtomicU64; TABLE] = [const { AtomicU64::new(0) }; TABLE];
+/// Hashes of findings of which enough is known.
+static SETTLED: [AtomicU64; TABLE] = [const { AtomicU64::new(0) }; TABLE];
 static COUNTS: [AtomicUsize; TABLE] = [const { AtomicUsize::new(0) }; TABLE];
 
 /// Counts a known finding; false if it is not known.
@@ -434,6 +441,18 @@ fn count(key: &Key) -> bool {
     false
 }
 
+/// Whether a finding is known, and no further value changes what is said about it.
+fn is_settled(key: &Key) -> bool {
+    let hash = key.hash();
+    SETTLED[(hash >> 32) as usize % TABLE].load(Ordering::Relaxed) == hash
+}
+
+/// From now on a finding is only counted. Of several with the same place in the table the last one is.
+fn set_settled(key: &Key) {
+    let hash = key.hash();
+    SETTLED[(hash >> 32) as usize % TABLE].store(hash, Ordering::Relaxed);
+}
+
 fn note_values(key: &Key, values: &[u64], complete: bool) {
     const MOST: usize = 16;
     let mut known = KNOWN.lock();
@@ -441,7 +460,7 @@ fn note_values(key: &Key, values: &[u64], complete: bool) {
         return;
     };
     if !known.complete {
-        return;
+        return set_settled(key);
     }
     known.complete = complete;
     for value in values {
@@ -620,6 +639,18 @@ mod tests {
         note_values(&key(place, 1), &[0], true);
         settle();
         assert_eq!(finding_records(address)[0].spinning, Spinning::No, "what was not listed once stays unknown");
+        assert!(is_settled(&key(place, 1)), "so nobody needs to look any more");
+    }
+
+    #[test]
+    fn a_finding_of_which_more_may_become_known_is_not_settled() {
+        findings();
+        let mine = key(0x4e95_0000, 1);
+        assert!(!is_settled(&mine));
+        publish(mine, finding(0x4e95), &[0], true);
+        note_values(&mine, &[1], true);
+        note_values(&mine, &[2], true);
+        assert!(!is_settled(&mine));
     }
 
     #[test]
