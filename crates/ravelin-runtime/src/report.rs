@@ -639,7 +639,7 @@ mod tests {
         note_values(&key(place, 1), &[0], true);
         settle();
         assert_eq!(finding_records(address)[0].spinning, Spinning::No, "what was not listed once stays unknown");
-        assert!(is_settled(&key(place, 1)), "so nobody needs to look any more");
+        assert!(is_settled(&key(place, 1)), "so no further value has to be looked at");
     }
 
     #[test]

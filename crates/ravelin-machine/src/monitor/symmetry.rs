@@ -65,6 +65,9 @@ enum HeldValue {
     Number,
 }
 
+/// By thread and register: what it holds at each location, if it may hold numbers.
+type HeldValues = Vec<Vec<Option<Arc<[HeldValue]>>>>;
+
 /// How two members are exchanged.
 struct MemberExchange<const N: usize> {
     swaps: Vec<(BitRange, BitRange)>,
@@ -340,8 +343,7 @@ struct PlaceTable<'a, const N: usize> {
     plan: &'a MonitorPlan,
     rows: &'a Rows<N>,
     taints: Option<&'a Taints>,
-    /// By thread and register: what it holds where, if it may hold numbers.
-    held: Vec<Vec<Option<Arc<[HeldValue]>>>>,
+    held: HeldValues,
 }
 
 impl<const N: usize> PlaceTable<'_, N> {
@@ -573,7 +575,7 @@ fn held_values(
     webs: &[RegisterWebs],
     places: &NumberPlaces,
     watch: &Watch,
-) -> Result<Vec<Vec<Option<Arc<[HeldValue]>>>>, Limit> {
+) -> Result<HeldValues, Limit> {
     let mut held = Vec::new();
     for (number, thread) in machine.program.threads.iter().enumerate() {
         watch.steps(thread.registers.len() * thread.locations.len() / 8)?;

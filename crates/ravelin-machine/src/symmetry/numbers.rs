@@ -92,6 +92,9 @@ pub(crate) struct NumberPlaces {
     pub slots: Vec<bool>,
 }
 
+/// Pairs of numbers, and the places that can hold them.
+pub(super) type FoundNumbers = (Vec<(Value, Value)>, NumberPlaces);
+
 /// A web of a register, or a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumberPlace {
@@ -231,7 +234,7 @@ impl NumberPlaces {
         all: &[ValueFlow],
         (first, second): (usize, usize),
         watch: &Watch,
-    ) -> Result<Option<(Vec<(Value, Value)>, NumberPlaces)>, Limit> {
+    ) -> Result<Option<FoundNumbers>, Limit> {
         let NumberScope { program, layout, .. } = *scope;
         let (mut numbers, mut seeds) = (Vec::new(), Vec::new());
         let code = |thread: usize| &program.threads[thread].transitions;
