@@ -20,6 +20,7 @@ mod schedules;
 mod stateright;
 mod storage;
 mod verify;
+mod walls;
 mod write;
 
 use anyhow::{Result, ensure};
@@ -57,6 +58,8 @@ pub enum Benchmark {
     Schedules(schedules::Arguments),
     /// Every schedule: runs a second and per trace, what the reductions save, beside loom and shuttle
     Verify(verify::Arguments),
+    /// Monitored searches: how many threads each reduction permits
+    Walls(walls::Arguments),
 }
 
 pub fn run(Arguments { write, benchmark }: &Arguments) -> Result<()> {
@@ -76,6 +79,7 @@ pub fn run(Arguments { write, benchmark }: &Arguments) -> Result<()> {
         Benchmark::Runtime(arguments) => runtime::run(arguments),
         Benchmark::Schedules(arguments) => schedules::run(arguments),
         Benchmark::Verify(arguments) => verify::run(arguments),
+        Benchmark::Walls(arguments) => walls::run(arguments),
     }
 }
 
@@ -94,6 +98,7 @@ impl Benchmark {
             Benchmark::Runtime(_) => "runtime",
             Benchmark::Schedules(_) => "schedules",
             Benchmark::Verify(_) => "verify",
+            Benchmark::Walls(_) => "walls",
         }
     }
 

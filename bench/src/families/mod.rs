@@ -1,5 +1,5 @@
 //! Families of programs that grow with the number of their threads, as texts in `.rav`: mutual exclusion from the
-//! literature, double-checked locking and a seqlock. None has fences, and threads come back for ever unless a family says
+//! literature, double-checked locking and a seqlock. Those have no fences, and threads come back for ever unless a family says
 //! otherwise, so each is what one writes with sequential consistency in mind.
 //!
 //! One file per family, each with a function `text`.
@@ -9,10 +9,14 @@ mod burns;
 mod dijkstra;
 mod double_checked_locking;
 pub mod lamport;
+mod mcs;
 mod partial_dekker;
 mod peterson;
+mod philosophers;
 mod seqlock;
+mod spinlock;
 mod szymanski;
+mod ticket;
 
 use crate::sources;
 use anyhow::Result;
@@ -40,6 +44,24 @@ impl Family {
         Family { name: "Szymanski", text: szymanski::text, robust: false },
     ];
 
+    /// Locks as they are written for C11.
+    pub const LOCKS: [Family; 4] = [
+        Family { name: "spinlock", text: spinlock::text, robust: true },
+        Family { name: "ticket lock", text: ticket::text, robust: true },
+        Family { name: "MCS lock", text: mcs::text, robust: true },
+        Family { name: "philosophers", text: philosophers::text, robust: true },
+    ];
+
+    /// Its member with so many threads, with a fence behind every store.
+    pub fn fenced(self, threads: usize) -> Result<Program> {
+        let fenced = |line: &str| match line.contains(".store(") && line.ends_with(';') {
+            true => format!("{line} fence(seq_cst);\n"),
+            false => format!("{line}\n"),
+        };
+        let text = (self.text)(threads).lines().map(fenced).collect();
+        sources::parse(&format!("{} with {threads} threads and fences", self.name), text)
+    }
+
     /// Its member with so many threads.
     pub fn program(self, threads: usize) -> Result<Program> {
         sources::parse(&format!("{} with {threads} threads", self.name), (self.text)(threads))
@@ -60,8 +82,31 @@ fn each(threads: usize, text: impl Fn(usize) -> String) -> String {
 mod tests {
     use super::*;
     use ravelin_analysis::Verdict;
+    use ravelin_analysis::c11::{C11Question, c11_robustness};
     use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
     use ravelin_program::Model;
+
+    #[test]
+    fn fences_behind_stores_make_every_family_robust() {
+        for family in Family::ALL {
+            let program = family.fenced(2).expect("a program");
+            let answer = robustness(&program, &RobustnessQuestion::new(Model::Tso)).expect("an answer");
+            assert_eq!(answer.verdict, Verdict::Holds, "{}", family.name);
+        }
+    }
+
+    #[test]
+    fn locks_are_robust_and_free_of_races() {
+        for family in Family::LOCKS {
+            for threads in [2, 3] {
+                let program = family.program(threads).expect("a program");
+                for model in [Model::Ra, Model::Rc20] {
+                    let answer = c11_robustness(&program, &C11Question::new(model)).expect("an answer");
+                    assert_eq!(answer.verdict, Verdict::Holds, "{} with {threads} threads, {model}", family.name);
+                }
+            }
+        }
+    }
 
     #[test]
     fn members_have_their_threads_and_the_verdict_that_is_claimed() {

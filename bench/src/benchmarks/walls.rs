@@ -1,0 +1,109 @@
+//! How many threads the monitored searches for robustness can have, with each reduction and without: families of programs
+//! that are robust, so that every state has to be visited, as they grow.
+
+use crate::command::made_by;
+use crate::families::Family;
+use crate::measure::{machine, process_time, timed};
+use crate::table::{MarkdownTable, count, seconds_or_stopped};
+use anyhow::{Result, ensure};
+use ravelin_explore::{Budget, Options};
+use ravelin_machine::Reductions;
+use ravelin_machine::monitor::{C11Settings, monitor};
+use ravelin_program::{Model, Program, SeqCstReading};
+use std::time::Duration;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Seconds after which a search is stopped
+    #[arg(long, default_value_t = 60)]
+    timeout: u64,
+    /// Gigabytes that a search may take
+    #[arg(long, default_value_t = 4)]
+    memory: u64,
+    /// The most threads
+    #[arg(long, default_value_t = 12)]
+    threads: usize,
+}
+
+const NONE: Reductions = Reductions { partial_order: false, symmetry: false, ..Reductions::ALL };
+const KINDS: [(&str, Reductions); 4] = [
+    ("none", NONE),
+    ("partial order", Reductions { partial_order: true, ..NONE }),
+    ("symmetry", Reductions { symmetry: true, ..NONE }),
+    ("both", Reductions::ALL),
+];
+
+pub fn run(arguments: &Arguments) -> Result<()> {
+    println!("# How many threads monitored searches can have\n");
+    println!(
+        "{} Robust programs of `bench/src/families`, so every state is visited: the locks under rc20, with data races looked for, and \
+         the families for TSO with a fence behind every store, under tso and pso by the monitor. For each reduction the states and the \
+         processor time of one worker, one run each; a search that takes more than {} s or {} GB is stopped, and a family ends where \
+         all are.\n",
+        made_by(),
+        arguments.timeout,
+        arguments.memory
+    );
+    println!("{}\n", machine());
+    println!("## Locks, rc20\n");
+    let locks = Family::LOCKS.map(|family| (family.name, family));
+    grow(arguments, &locks, Model::Rc20, |family, threads| family.program(threads))?;
+    for model in [Model::Tso, Model::Pso] {
+        println!("## With fences, {model}\n");
+        let fenced = Family::ALL.map(|family| (family.name, family));
+        grow(arguments, &fenced, model, |family, threads| family.fenced(threads))?;
+    }
+    Ok(())
+}
+
+fn grow(
+    arguments: &Arguments,
+    families: &[(&str, Family)],
+    model: Model,
+    program: impl Fn(&Family, usize) -> Result<Program>,
+) -> Result<()> {
+    let mut head = vec!["family".to_owned(), "threads".to_owned()];
+    head.extend(KINDS.iter().flat_map(|(name, _)| [(*name).to_owned(), "time".to_owned()]));
+    let mut table = MarkdownTable::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
+    for (name, family) in families {
+        let mut ended = [false; KINDS.len()];
+        for threads in 2..=arguments.threads {
+            let program = program(family, threads)?;
+            let mut row = vec![(*name).to_owned(), threads.to_string()];
+            for ((kind, reductions), ended) in KINDS.iter().zip(&mut ended) {
+                if *ended {
+                    row.extend([String::new(), String::new()]);
+                    continue;
+                }
+                eprintln!("{name} {threads} {model} {kind}");
+                let (states, time) = search(arguments, &program, model, *reductions)?;
+                *ended = time.is_none();
+                row.extend([count(states), seconds_or_stopped(time)]);
+            }
+            table.row(row);
+            if ended.iter().all(|ended| *ended) {
+                break;
+            }
+        }
+    }
+    println!("{table}");
+    Ok(())
+}
+
+/// The states and the time of a search, which finds nothing; no time if it was stopped.
+fn search(
+    arguments: &Arguments,
+    program: &Program,
+    model: Model,
+    reductions: Reductions,
+) -> Result<(u64, Option<Duration>)> {
+    let races = !model.is_hardware();
+    let settings =
+        C11Settings { model, seq_cst: SeqCstReading::RelAcq, chains: false, observational: false, races, reductions };
+    let budget = Budget::seconds(arguments.timeout).memory(arguments.memory << 30).workers(1);
+    let (searched, time) =
+        timed(process_time, || monitor(program, settings, &Options { budget, ..Options::default() }));
+    let searched = searched?;
+    ensure!(searched.found.is_none(), "a program that is robust is said not to be");
+    Ok((searched.statistics.states, searched.limit.is_none().then_some(time)))
+}
