@@ -31,7 +31,7 @@ fn statement(random: &mut Random) -> String {
         6 => format!("s = {cell}.compare_exchange({value}, me, acq_rel);"),
         7 => format!("if r == {value} {{ {} }}", statement(random)),
         8 => format!("if s != {value} {{ {} }} else {{ {} }}", statement(random), statement(random)),
-        9 => format!("wait({cell} == {value}, {load});"),
+        9 => format!("wait({cell} {} {value}, {load});", random.pick(&["==", "==", "!="])),
         10 => format!("c = count.fetch_add(1, {store});"),
         11 => format!("data.write({value});"),
         12 => "s = data.read();".to_owned(),

@@ -467,6 +467,7 @@ impl<const N: usize> PlaceTable<'_, N> {
         let Class { lo, hi, except } = fact.class;
         match fact.class {
             Class::DIFFERENT => None,
+            class if numbers.iter().all(|&(a, b)| class.contains(a) == class.contains(b)) => Some(class),
             _ if lo == hi => Some(Class { except: except.map(renamed), ..Class::only(renamed(lo)) }),
             _ if (lo, hi) == (Class::ANY.lo, Class::ANY.hi) => {
                 Some(Class { except: except.map(renamed), ..fact.class })
