@@ -23,6 +23,7 @@ impl Search {
             liveness: !self.no_liveness,
             partial_order: !self.no_partial_order,
             symmetry: !self.no_symmetry,
+            ..Reductions::ALL
         }
     }
 }

@@ -39,11 +39,15 @@ pub struct Reductions {
     pub partial_order: bool,
     /// States that differ by a permutation of identical threads are one.
     pub symmetry: bool,
+    /// In monitored searches: old values of cells that only grow are one value.
+    pub old_values: bool,
 }
 
 impl Reductions {
-    pub const ALL: Reductions = Reductions { fuse: true, liveness: true, partial_order: true, symmetry: true };
-    pub const NONE: Reductions = Reductions { fuse: false, liveness: false, partial_order: false, symmetry: false };
+    pub const ALL: Reductions =
+        Reductions { fuse: true, liveness: true, partial_order: true, symmetry: true, old_values: true };
+    pub const NONE: Reductions =
+        Reductions { fuse: false, liveness: false, partial_order: false, symmetry: false, old_values: false };
 }
 
 impl Default for Reductions {

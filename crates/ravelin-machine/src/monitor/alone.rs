@@ -17,9 +17,8 @@
 
 use super::Monitor;
 use super::plan::MonitorPlan;
-use super::search::MonitorScratch;
+use super::search::{MonitorInterrupt, MonitorScratch};
 use crate::compile::Machine;
-use crate::layout::Overflow;
 use crate::persistent::may_be_independent;
 
 /// Whether the steps of a thread at a location can be taken alone.
@@ -63,7 +62,7 @@ impl<const N: usize> Monitor<'_, N> {
         state: &[u64],
         scratch: &mut MonitorScratch,
         reports: &mut Vec<u32>,
-    ) -> Result<bool, Overflow> {
+    ) -> Result<bool, MonitorInterrupt> {
         let location = self.machine.layout.locations[thread].get(state) as usize;
         let alone = match self.alone[thread][location] {
             StepAlone::Never => false,

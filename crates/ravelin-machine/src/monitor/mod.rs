@@ -11,20 +11,23 @@
 //! - [`view`], [`update`]: how they change, [`buffers`]: how they do under TSO and PSO;
 //! - [`check`]: when a state is a violation, and when there is a race;
 //! - [`taint`]: loads whose stale values do not matter, for observational robustness;
-//! - [`search`], [`symmetry`], [`alone`]: the whole as a system to explore, and fewer states of it.
+//! - [`search`], [`symmetry`], [`alone`], [`old_values`]: the whole as a system to explore, and fewer states of it.
 //!
 //! **Reductions.** Steps within a thread are fused with the step before them. They change neither what others see nor
 //! any set except the thread's own. Others' steps only remove elements from these sets, from all of them alike. The two
 //! orders therefore lead to the same state. Fences are such steps, and so are accesses to a cell that no other thread
 //! touches. Dead registers are forgotten, and so is every bit that no later access can read ([`rows`]). Identical
 //! threads are not distinguished. Whether a write is the *latest* one at an access depends on the order of the accesses to
-//! one cell (example 3.1 of the paper), and on no other: orders of steps on different cells are reduced ([`alone`]).
+//! one cell (example 3.1 of the paper), and on no other: orders of steps on different cells are reduced ([`alone`]). Old
+//! values of cells that only grow are not distinguished ([`old_values`]).
 
 mod alone;
 mod buffers;
 mod check;
 mod columns;
 mod effect;
+mod old_uses;
+mod old_values;
 mod passing;
 mod plan;
 mod questions;
@@ -46,6 +49,7 @@ use crate::layout::Packer;
 use crate::observe::GoalFootprint;
 use alone::StepAlone;
 use columns::Columns;
+use old_values::OldValues;
 use plan::{Class, MonitorPlan};
 use ravelin_explore::{Limit, Watch};
 use rows::Rows;
@@ -75,18 +79,23 @@ pub(crate) struct Monitor<'a, const N: usize> {
     symmetry: MonitorSymmetry<N>,
     /// By thread and location; empty without partial order reduction.
     alone: Vec<Vec<StepAlone>>,
+    /// Where a program may have old values of cells that only grow.
+    old_values: Option<OldValues>,
     /// For observational robustness.
     taints: Option<Taints>,
 }
 
+/// What a monitor is made of, whatever the number of words.
+struct MonitorParts<'a> {
+    plan: MonitorPlan,
+    settings: C11Settings,
+    goals: &'a GoalFootprint,
+    old_values: Option<OldValues>,
+}
+
 impl<'a, const N: usize> Monitor<'a, N> {
-    fn new(
-        machine: &'a Machine,
-        plan: MonitorPlan,
-        settings: C11Settings,
-        goals: &GoalFootprint,
-        watch: &Watch,
-    ) -> Result<Monitor<'a, N>, Limit> {
+    fn new(machine: &'a Machine, parts: MonitorParts, watch: &Watch) -> Result<Monitor<'a, N>, Limit> {
+        let MonitorParts { plan, settings, goals, old_values } = parts;
         let mut packer = Packer::behind(machine.layout.words);
         let taints = match settings.observational {
             true => Some(Taints::new(machine, goals, &mut packer, watch)?),
@@ -138,6 +147,7 @@ impl<'a, const N: usize> Monitor<'a, N> {
             conflicts,
             symmetry,
             alone,
+            old_values,
             taints,
         })
     }

@@ -1,11 +1,12 @@
 //! The monitored SC space as a system to explore, and the findings as runs.
 
-use super::Monitor;
 use super::columns::WIDTHS;
 use super::effect::C11Settings;
+use super::old_values::{Guesses, OldValues, WrongGuess};
 use super::plan::MonitorPlan;
 use super::refusal::{MonitorRefusal, refuse};
 use super::taint::Taints;
+use super::{Monitor, MonitorParts};
 use crate::attack::AccessLog;
 use crate::compile::{BuildError, Machine};
 use crate::growing::{GrowthAttempt, growing};
@@ -18,6 +19,7 @@ use ravelin_explore::{End, Limit, Options, Sink, Statistics, Storage, StorageErr
 use ravelin_program::{HardwareProgram, Instruction, Model, Order, Program, ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
 use std::collections::{BTreeSet, HashSet};
+use std::time::Instant;
 
 /// The answer.
 #[derive(Debug)]
@@ -97,36 +99,26 @@ pub fn monitor_for(
     let goals = GoalFootprint::new(program, Purpose::Goals);
     let mut program = if settings.model.is_hardware() { on_hardware(program) } else { program.clone() };
     program.goals.clear();
+    let mut guesses = Guesses::default();
+    if settings.reductions.old_values && !settings.observational {
+        guesses = Guesses::new(&mut program, &Watch::new(options.budget, "looking for cells that grow"))?;
+    }
     let build = |growth: &Growth, watch: &Watch| Ok(Machine::new(&program, machine_settings(settings), growth, watch)?);
     growing(options, build, |machine, left| {
-        let watch = Watch::new(left.budget, "planning the monitor");
-        let plan = MonitorPlan::new(&machine, settings, &watch)?;
-        if plan.is_idle() {
-            return Ok(GrowthAttempt::Done(MonitorSearch {
-                found: None,
-                rejected: false,
-                irrelevant: Vec::new(),
-                limit: None,
-                statistics: Statistics::default(),
-            }));
+        let start = Instant::now();
+        loop {
+            let watch = Watch::since(left.budget, "planning the monitor", start);
+            match attempt(&machine, settings, &goals, &mut guesses, &watch, options.until, accept)? {
+                MonitorAttempt::Done(search) => {
+                    let limit = search.limit.map(|limit| options.budget.limits.as_given(limit));
+                    return Ok(GrowthAttempt::Done(MonitorSearch { limit, ..*search }));
+                }
+                MonitorAttempt::Interrupted(MonitorInterrupt::Outgrown(outgrown)) => {
+                    return Ok(GrowthAttempt::Outgrown(Box::new(machine), outgrown));
+                }
+                MonitorAttempt::Interrupted(MonitorInterrupt::WrongGuess(wrong)) => guesses.correct(wrong, &machine),
+            }
         }
-        let until = options.until;
-        let searched = match plan.columns().div_ceil(64) {
-            words if words <= WIDTHS[0] => {
-                search::<{ WIDTHS[0] }>(&machine, plan, settings, &goals, &watch, until, accept)
-            }
-            words if words <= WIDTHS[1] => {
-                search::<{ WIDTHS[1] }>(&machine, plan, settings, &goals, &watch, until, accept)
-            }
-            _ => search::<{ WIDTHS[2] }>(&machine, plan, settings, &goals, &watch, until, accept),
-        };
-        Ok(match searched? {
-            MonitorAttempt::Done(search) => {
-                let limit = search.limit.map(|limit| options.budget.limits.as_given(limit));
-                GrowthAttempt::Done(MonitorSearch { limit, ..*search })
-            }
-            MonitorAttempt::Outgrown(outgrown) => GrowthAttempt::Outgrown(Box::new(machine), outgrown),
-        })
     })
 }
 
@@ -145,24 +137,71 @@ pub(super) fn on_hardware(program: &Program) -> Program {
 
 enum MonitorAttempt {
     Done(Box<MonitorSearch>),
+    Interrupted(MonitorInterrupt),
+}
+
+/// Why a search has to start again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MonitorInterrupt {
     Outgrown(Overflow),
+    WrongGuess(WrongGuess),
+}
+
+impl From<Overflow> for MonitorInterrupt {
+    fn from(outgrown: Overflow) -> MonitorInterrupt {
+        MonitorInterrupt::Outgrown(outgrown)
+    }
+}
+
+impl From<WrongGuess> for MonitorInterrupt {
+    fn from(wrong: WrongGuess) -> MonitorInterrupt {
+        MonitorInterrupt::WrongGuess(wrong)
+    }
+}
+
+/// Plans, and explores with sets of as many words as the plan needs.
+fn attempt(
+    machine: &Machine,
+    settings: C11Settings,
+    goals: &GoalFootprint,
+    guesses: &mut Guesses,
+    watch: &Watch,
+    until: Until,
+    accept: &mut dyn FnMut(&MonitorFinding) -> Result<bool, Limit>,
+) -> Result<MonitorAttempt, MonitorError> {
+    let plan = MonitorPlan::new(machine, settings, watch)?;
+    if plan.is_idle() {
+        return Ok(MonitorAttempt::Done(Box::new(MonitorSearch {
+            found: None,
+            rejected: false,
+            irrelevant: Vec::new(),
+            limit: None,
+            statistics: Statistics::default(),
+        })));
+    }
+    let old_values = OldValues::new(machine, &plan, guesses, watch)?;
+    let words = plan.columns().div_ceil(64);
+    let parts = MonitorParts { plan, settings, goals, old_values };
+    match words {
+        words if words <= WIDTHS[0] => search::<{ WIDTHS[0] }>(machine, parts, watch, until, accept),
+        words if words <= WIDTHS[1] => search::<{ WIDTHS[1] }>(machine, parts, watch, until, accept),
+        _ => search::<{ WIDTHS[2] }>(machine, parts, watch, until, accept),
+    }
 }
 
 /// Explores with sets of `N` words, which are enough for the plan.
 fn search<const N: usize>(
     machine: &Machine,
-    plan: MonitorPlan,
-    settings: C11Settings,
-    goals: &GoalFootprint,
+    parts: MonitorParts,
     watch: &Watch,
     until: Until,
     accept: &mut dyn FnMut(&MonitorFinding) -> Result<bool, Limit>,
 ) -> Result<MonitorAttempt, MonitorError> {
-    let monitor = Monitor::<N>::new(machine, plan, settings, goals, watch)?;
+    let monitor = Monitor::<N>::new(machine, parts, watch)?;
     let budget = watch.rest();
     let space = explore(&monitor, &Options { budget, until });
     let mut limit = match space.end {
-        End::Interrupted(outgrown) => return Ok(MonitorAttempt::Outgrown(outgrown)),
+        End::Interrupted(why) => return Ok(MonitorAttempt::Interrupted(why)),
         End::Failed(error) => return Err(error.into()),
         End::Limit(limit) => Some(limit),
         _ => None,
@@ -288,7 +327,7 @@ impl<const N: usize> Monitor<'_, N> {
         scratch: &mut MonitorScratch,
         mut emit: impl FnMut(&MonitorScratch, &mut [u64], usize),
         mut report: impl FnMut(u32, &MonitorScratch, Option<usize>),
-    ) -> Result<(), Overflow> {
+    ) -> Result<(), MonitorInterrupt> {
         let code = &self.machine.threads[thread];
         let location = self.machine.layout.locations[thread].get(state) as usize;
         for index in code.starts[location]..code.starts[location + 1] {
@@ -320,7 +359,7 @@ impl<const N: usize> Monitor<'_, N> {
                 if !code.fusible[to] {
                     let mut next = std::mem::take(&mut scratch.next);
                     scratch.links.push(MonitorLink { parent: 0, step: index, choice, ignored, end: true });
-                    self.rows.forget(self.machine, &mut next);
+                    self.forget(&mut next);
                     emit(scratch, &mut next, 0);
                     scratch.next = next;
                     continue;
@@ -330,7 +369,7 @@ impl<const N: usize> Monitor<'_, N> {
                 let mut next = std::mem::take(&mut scratch.next);
                 for node in (0..scratch.links.len()).filter(|&node| scratch.links[node].end) {
                     next.copy_from_slice(scratch.state(node));
-                    self.rows.forget(self.machine, &mut next);
+                    self.forget(&mut next);
                     emit(scratch, &mut next, node);
                 }
                 scratch.next = next;
@@ -356,20 +395,21 @@ impl<const N: usize> Monitor<'_, N> {
         ignored: bool,
         state: &[u64],
         scratch: &mut MonitorScratch,
-    ) -> Result<Option<bool>, Overflow> {
+    ) -> Result<Option<bool>, MonitorInterrupt> {
         let MonitorScratch { next, accesses, .. } = scratch;
         next.copy_from_slice(state);
         accesses.clear();
         let step = &self.machine.threads[thread].steps[index];
         match self.machine.take_logged(thread, step, choice, next, accesses) {
             StepOutcome::Taken => {
+                self.check_guesses(accesses, state, next)?;
                 self.update(thread, index, accesses, |slot| self.machine.layout.cells[slot].get(state), ignored, next);
                 Ok(Some(match &self.taints {
                     Some(taints) => taints.update(thread, index, ignored, state, next),
                     None => false,
                 }))
             }
-            StepOutcome::Outgrown(outgrown) => Err(outgrown),
+            StepOutcome::Outgrown(outgrown) => Err(outgrown.into()),
             _ => Ok(None),
         }
     }
@@ -380,7 +420,7 @@ impl<const N: usize> Monitor<'_, N> {
         thread: usize,
         scratch: &mut MonitorScratch,
         report: &mut impl FnMut(u32, &MonitorScratch, Option<usize>),
-    ) -> Result<(), Overflow> {
+    ) -> Result<(), MonitorInterrupt> {
         let code = &self.machine.threads[thread];
         let mut node = 0;
         while node < scratch.links.len() {
@@ -413,8 +453,8 @@ impl<const N: usize> Monitor<'_, N> {
         Ok(())
     }
 
-    /// The run along a path of stored states. These are representatives; the run consists of the threads that they stand
-    /// for.
+    /// The run along a path of stored states. These are representatives. The run consists of the threads that they stand for,
+    /// and of states in which old values are not forgotten: its steps can be taken with these as well.
     fn read_back(&self, path: &[&[u64]], number: u32) -> Result<MonitorFinding, UnreadablePath> {
         let Some(first) = path.first() else { return Err(UnreadablePath { step: 0 }) };
         let (mut run, _) = self.machine.read_back(&[&first[..self.machine.layout.words]])?;
@@ -481,7 +521,7 @@ impl<const N: usize> Monitor<'_, N> {
 
 impl<const N: usize> System for Monitor<'_, N> {
     type Scratch = MonitorScratch;
-    type Interrupt = Overflow;
+    type Interrupt = MonitorInterrupt;
 
     fn width(&self) -> usize {
         self.rows.words
@@ -503,7 +543,7 @@ impl<const N: usize> System for Monitor<'_, N> {
         debug_assert!(emitted.is_ok(), "`monitor` looks before it explores");
     }
 
-    fn expand(&self, state: &[u64], scratch: &mut MonitorScratch, sink: &mut Sink) -> Result<(), Overflow> {
+    fn expand(&self, state: &[u64], scratch: &mut MonitorScratch, sink: &mut Sink) -> Result<(), MonitorInterrupt> {
         let mut reports = Vec::new();
         for thread in 0..self.alone.len() {
             if self.expand_alone(thread, state, scratch, &mut reports)? {
