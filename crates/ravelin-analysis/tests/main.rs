@@ -33,6 +33,8 @@ mod lazy_states;
 mod messages_deadlocks;
 mod messages_random;
 mod monitor_random;
+mod old_values_claims;
+mod old_values_random;
 mod parameterised_claims;
 mod parameterised_random;
 mod parameterised_reach_random;
