@@ -28,7 +28,7 @@ struct Target {
     chunk: u64,
 }
 
-const TARGETS: [Target; 28] = [
+const TARGETS: [Target; 29] = [
     Target::new("ravelin-machine", "agrees_with_reference"),
     Target::new("ravelin-analysis", "robustness_random"),
     Target::new("ravelin-analysis", "robustness_shares"),
@@ -44,6 +44,7 @@ const TARGETS: [Target; 28] = [
     Target::new("ravelin-analysis", "pso_ordered"),
     Target::new("ravelin-analysis", "monitor_random"),
     Target { chunk: 500, ..Target::new("ravelin-analysis", "symmetry_random") },
+    Target::new("ravelin-analysis", "old_values_random"),
     Target::new("ravelin-analysis", "lazy_random"),
     Target::new("ravelin-analysis", "lazy_states"),
     Target::new("ravelin-analysis", "parameterised_random"),
