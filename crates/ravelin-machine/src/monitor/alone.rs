@@ -89,6 +89,7 @@ impl<const N: usize> Monitor<'_, N> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::MonitorParts;
     use super::super::columns::WIDTHS;
     use super::super::effect::C11Settings;
     use super::super::search::{machine_settings, on_hardware};
@@ -172,7 +173,8 @@ mod tests {
             return Ok(0);
         }
         let goals = GoalFootprint::new(program, Purpose::Goals);
-        let Ok(monitor) = AnyMonitor::new(&machine, plan, settings, &goals, &Watch::unlimited()) else { return Ok(0) };
+        let parts = MonitorParts { plan, settings, goals: &goals, old_values: None };
+        let Ok(monitor) = AnyMonitor::new(&machine, parts, &Watch::unlimited()) else { return Ok(0) };
         let mut states = Vec::new();
         monitor.initial(&mut |state| states.push(state.to_vec()));
         let (mut random, mut pairs) = (Random::new(seed), 0);
