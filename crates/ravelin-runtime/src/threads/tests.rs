@@ -320,7 +320,7 @@ fn a_thread_that_waits_for_another_will_know_what_that_one_knows() {
     let waiting = [(0, clocks(0), Some(1)), (1, clocks(1), None)];
     assert!(common_of(&waiting, people()).covers(1, 4));
     let unknown = [(0, clocks(0), Some(7)), (1, clocks(1), None)];
-    assert!(!common_of(&unknown, people()).covers(1, 4), "nobody is known to end");
+    assert!(!common_of(&unknown, people()).covers(1, 4), "no thread is known to end");
 }
 
 #[test]

@@ -7,7 +7,7 @@
 //! the rest.
 //!
 //! **Store-store fences** (release fences, and before release stores and unlocking; `order` finds those that matter) with markers in
-//! the buffers are not monotonic: a pending store before a marker that nobody needs must reach memory before those after
+//! the buffers are not monotonic: a pending store before a marker that no thread needs must reach memory before those after
 //! it, and changes what others read. So there are no markers. A store-store fence waits until the thread's store buffers are empty, and
 //! the loads after it may be of an earlier time, as in the load-buffer semantics of `dual`:
 //!
