@@ -3,12 +3,12 @@
 
 use crate::command::made_by;
 use crate::families::Family;
-use crate::measure::{machine, process_time, timed};
+use crate::measure::{REPETITIONS, machine, process_time, repeated, repetitions, timed};
 use crate::table::{MarkdownTable, count, seconds_or_stopped};
 use anyhow::{Result, ensure};
 use ravelin_explore::{Budget, Options};
 use ravelin_machine::Reductions;
-use ravelin_machine::monitor::{C11Settings, monitor};
+use ravelin_machine::monitor::{C11Settings, MonitorSearch, monitor};
 use ravelin_program::{Model, Program, SeqCstReading};
 use std::time::Duration;
 
@@ -23,6 +23,9 @@ pub struct Arguments {
     /// The most threads
     #[arg(long, default_value_t = 12)]
     threads: usize,
+    /// How often each search is made; the median counts
+    #[arg(long, default_value_t = REPETITIONS, value_parser = repetitions())]
+    repetitions: usize,
 }
 
 const NONE: Reductions = Reductions { partial_order: false, symmetry: false, ..Reductions::ALL };
@@ -38,9 +41,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     println!(
         "{} Robust programs of `bench/src/families`, so every state is visited: the locks under rc20, with data races looked for, and \
          the others with a fence behind every store, under tso by the monitor. For each reduction the states and the \
-         processor time of one worker, one run each; a search that takes more than {} s or {} GB is stopped, and a family ends where \
-         all are.\n",
+         processor time of one worker, the median of {} runs; a search that takes more than {} s or {} GB is stopped, and a family \
+         ends where all are.\n",
         made_by(),
+        arguments.repetitions,
         arguments.timeout,
         arguments.memory
     );
@@ -97,9 +101,15 @@ fn search(
     let settings =
         C11Settings { model, seq_cst: SeqCstReading::RelAcq, chains: false, observational: false, races, reductions };
     let budget = Budget::seconds(arguments.timeout).memory(arguments.memory << 30).workers(1);
-    let (searched, time) =
-        timed(process_time, || monitor(program, settings, &Options { budget, ..Options::default() }));
-    let searched = searched?;
+    let options = Options { budget, ..Options::default() };
+    let (searched, time) = repeated(
+        arguments.repetitions,
+        |searched: &MonitorSearch| searched.limit.is_some(),
+        || {
+            let (searched, time) = timed(process_time, || monitor(program, settings, &options));
+            Ok((searched?, time))
+        },
+    )?;
     ensure!(searched.found.is_none(), "a program that is robust is said not to be");
-    Ok((searched.statistics.states, searched.limit.is_none().then_some(time)))
+    Ok((searched.statistics.states, time))
 }
