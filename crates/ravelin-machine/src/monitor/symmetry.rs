@@ -16,7 +16,7 @@ use super::taint::Taints;
 use crate::compile::Machine;
 use crate::layout::Field;
 use crate::ranges::Ranges;
-use crate::symmetry::{Exchanges, NumberPlaces, RegisterWebs, ThreadExchange};
+use crate::symmetry::{Exchanges, NumberPlaces, RegisterWebs, ThreadExchange, exchanged};
 use ravelin_explore::{Limit, Watch};
 use ravelin_program::Value;
 use std::sync::Arc;
@@ -297,12 +297,6 @@ impl<const N: usize> MemberExchange<N> {
         }
         true
     }
-}
-
-/// The value for which it is exchanged, if it is.
-fn exchanged<T: Copy + PartialEq>(pairs: &[(T, T)], value: T) -> T {
-    let pair = pairs.iter().find(|(a, b)| *a == value || *b == value);
-    pair.map_or(value, |&(a, b)| if a == value { b } else { a })
 }
 
 /// Threads that can all be exchanged with the first, with what belongs to each.

@@ -96,7 +96,13 @@ impl<'a> Exchanges<'a> {
     }
 }
 
-/// An exchange of values or addresses: its own inverse.
+/// What a thread, a cell or a value is exchanged for, if it is.
+pub(crate) fn exchanged<T: Copy + PartialEq>(pairs: &[(T, T)], value: T) -> T {
+    let pair = pairs.iter().find(|(a, b)| *a == value || *b == value);
+    pair.map_or(value, |&(a, b)| if a == value { b } else { a })
+}
+
+/// An exchange of values or addresses that is being found: its own inverse.
 #[derive(Default)]
 struct Exchanged {
     map: BTreeMap<Value, Value>,
@@ -145,11 +151,7 @@ impl Renaming<'_> {
             program.memory.domain_at(a) == program.memory.domain_at(b)
                 && (any_initial || program.memory.initial_at(a) == program.memory.initial_at(b))
         });
-        let image = |thread: usize| match thread {
-            thread if thread == first => second,
-            thread if thread == second => first,
-            thread => thread,
-        };
+        let image = |thread: usize| exchanged(&[(first, second)], thread);
         let threads = 0..program.threads.len();
         let sound = cells_alike
             && threads.clone().all(|thread| self.fits(thread, image(thread)))
@@ -412,11 +414,7 @@ impl Renaming<'_> {
 
     /// The goals, with the two threads and the cells exchanged, are the same goals.
     fn keeps_goals(&self, program: &Program, first: usize, second: usize) -> bool {
-        let swap = |thread: &ThreadId| match thread.0 {
-            thread if thread == first => ThreadId(second),
-            thread if thread == second => ThreadId(first),
-            thread => ThreadId(thread),
-        };
+        let swap = |thread: &ThreadId| ThreadId(exchanged(&[(first, second)], thread.0));
         let mut before = Vec::new();
         let mut after = Vec::new();
         for goal in &program.goals {

@@ -3,14 +3,15 @@
 //! Exchanging two threads means to rename one into the other, and at the same time the cells that belong to them
 //! (`flag[0]` and `flag[1]`). Two threads can be exchanged if that does not change the program and its goals. Such
 //! threads form a group. A state's representative has the group's threads, each with its cells, in sorted order. A
-//! constant *value* that distinguishes threads (`turn.store(me)`) makes them different.
+//! constant *value* that distinguishes threads (`turn.store(me)`) makes them different here; the monitored search exchanges
+//! such values as well ([`crate::monitor`]).
 //!
 //! It is not used with a bus lock, nor where final states are requested, because there each one counts.
 
 mod exchange;
 mod numbers;
 
-pub(crate) use exchange::{Exchanges, ThreadExchange};
+pub(crate) use exchange::{Exchanges, ThreadExchange, exchanged};
 pub(crate) use numbers::{NumberPlaces, RegisterWebs};
 
 use crate::access::slots;
