@@ -22,6 +22,7 @@
 mod cursor;
 mod diagnostic;
 mod flow;
+pub mod ir;
 mod language;
 pub mod litmus;
 pub mod memorax;

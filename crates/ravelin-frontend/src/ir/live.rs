@@ -1,0 +1,1 @@
+//! Values that an instruction may still use.
