@@ -14,11 +14,22 @@ pub enum Language {
     Memorax,
     /// TPL, the language of Rocker.
     Rocker,
+    /// C and C++; a compiler makes LLVM IR of it.
+    C,
+    /// LLVM IR as text.
+    Llvm,
 }
 
 impl Language {
-    pub const ALL: [Language; 5] =
-        [Language::Rav, Language::Litmus, Language::Trencher, Language::Memorax, Language::Rocker];
+    pub const ALL: [Language; 7] = [
+        Language::Rav,
+        Language::Litmus,
+        Language::Trencher,
+        Language::Memorax,
+        Language::Rocker,
+        Language::C,
+        Language::Llvm,
+    ];
 
     /// Told by the extension of a file's name.
     pub fn from_path(path: &Path) -> Option<Language> {
@@ -48,6 +59,8 @@ impl Language {
             Language::Trencher => "txt",
             Language::Memorax => "rmm",
             Language::Rocker => "tpl",
+            Language::C => "c",
+            Language::Llvm => "ll",
         }
     }
 
@@ -58,6 +71,8 @@ impl Language {
             Language::Trencher => "trencher",
             Language::Memorax => "memorax",
             Language::Rocker => "rocker",
+            Language::C => "c",
+            Language::Llvm => "llvm",
         }
     }
 }

@@ -19,6 +19,7 @@
 //! assert!(render(&wrong.diagnostics, &wrong.source, false).contains("did you mean `flag`?"));
 //! ```
 
+pub mod c;
 mod cursor;
 mod diagnostic;
 mod flow;
@@ -71,5 +72,10 @@ pub fn parse(source: Source, language: Language) -> ParseResult {
         Language::Trencher => trencher::parse(source),
         Language::Memorax => memorax::parse(source),
         Language::Rocker => rocker::parse(source),
+        Language::C => c::not_compiled(source),
+        Language::Llvm => {
+            let ir = source.text.clone();
+            c::lift(source, Language::Llvm, &ir, &c::LiftOptions::default())
+        }
     }
 }

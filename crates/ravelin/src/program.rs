@@ -143,7 +143,9 @@ impl Program {
             _ if self.is_parameterised() => vec![Model::Tso],
             Language::Trencher | Language::Memorax => vec![Model::Tso],
             Language::Litmus if !is_c() => vec![Model::Tso],
-            Language::Litmus | Language::Rav | Language::Rocker => vec![Model::Tso, Model::Rc20],
+            Language::Litmus | Language::Rav | Language::Rocker | Language::C | Language::Llvm => {
+                vec![Model::Tso, Model::Rc20]
+            }
         }
     }
 

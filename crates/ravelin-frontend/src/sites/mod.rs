@@ -341,6 +341,9 @@ fn outline(text: &str, language: Language, repair: RepairKind) -> Result<Option<
             without_orders("accesses in Trencher's language have no orders that could be made stronger; use fences")?;
             return Ok(None);
         }
+        Language::C | Language::Llvm => {
+            return Err(NoSites::NotExpressible("places in files that a compiler reads are not known"));
+        }
         Language::Litmus => match crate::litmus::outline(text) {
             Some(crate::litmus::LitmusOutline::C(code)) => litmus_c::outline(text, &code),
             Some(crate::litmus::LitmusOutline::X86(rows)) => {
