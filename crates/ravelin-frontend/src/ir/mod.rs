@@ -6,6 +6,17 @@
 
 pub mod debug;
 pub mod layout;
+mod lexer;
 pub mod live;
 pub mod module;
+mod parser;
 pub mod promote;
+
+use crate::Diagnostic;
+use module::Module;
+
+/// Reads a file of IR. What a module may contain and is not understood is read as unsupported; only what is not IR is an
+/// error. Time and memory are linear in the text.
+pub fn read(text: &str) -> Result<Module, Vec<Diagnostic>> {
+    parser::read(text)
+}

@@ -4,6 +4,7 @@
 //! typed pointers (`i32*`) and in that with opaque ones (`ptr`). What follows does not know which of them was read.
 
 use super::debug::DebugInfo;
+use super::layout::Layouts;
 use ravelin_program::Span;
 
 /// A file of IR.
@@ -15,6 +16,9 @@ pub struct Module {
     /// Definitions and declarations.
     pub functions: Vec<Function>,
     pub debug: DebugInfo,
+    /// What the module was made for, such as `x86_64-pc-linux-gnu`, if it says so.
+    pub target: Option<String>,
+    pub(super) layouts: Layouts,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -76,7 +80,9 @@ pub struct Function {
     /// Empty: a declaration. The first one is the entry.
     pub blocks: Vec<Block>,
     /// Names of local variables in the source, from `llvm.dbg.declare` and `llvm.dbg.value` or their records.
-    pub variables: Vec<(LocalId, String)>,
+    pub variables: Vec<Variable>,
+    /// Locals that are mentioned in what was read as unsupported.
+    pub hidden: Vec<LocalId>,
     pub debug: Option<u32>,
     pub span: Span,
 }
@@ -85,6 +91,15 @@ pub struct Function {
 pub struct Local {
     pub name: String,
     pub ty: Type,
+}
+
+/// A local variable of the source: the local value holds its address or its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    pub local: LocalId,
+    pub name: String,
+    /// Number of its metadata node, for [`DebugInfo::local_path`].
+    pub node: u32,
 }
 
 #[derive(Clone, Debug, PartialEq)]

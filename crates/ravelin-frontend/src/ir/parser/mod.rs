@@ -1,0 +1,427 @@
+//! Tokens of LLVM IR to a [`Module`].
+//!
+//! Names of globals and functions are collected first, because they are used before they are defined. Everything else is
+//! read in one pass. After an error the parser goes on at the next line.
+
+mod body;
+mod calls;
+mod constants;
+mod globals;
+mod instructions;
+mod metadata;
+mod types;
+
+use super::lexer::{self, Kind, Token};
+use super::module::{Constant, Function, Module, NamedStruct};
+use crate::Diagnostic;
+use crate::cursor::{Parse, SyntaxError};
+use body::Body;
+use ravelin_program::Span;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// Errors that are reported about one text.
+const MOST_ERRORS: usize = 20;
+
+/// Types and constants in each other. It also bounds the depth of what is built, and so of what walks down it.
+const DEEPEST: usize = 48;
+
+/// What a global name stands for.
+#[derive(Clone, Copy, Debug)]
+enum Symbol {
+    Global(usize),
+    Function(usize),
+    /// Another name for the one in this token.
+    Alias(Token),
+    /// An alias of a part of something, or a function that is chosen when the program starts.
+    Unsupported(&'static str),
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<Token>,
+    at: usize,
+    /// How many types and constants are being read, one in the other.
+    depth: usize,
+    /// How many parts of types may still be copied from one type to another.
+    copies: usize,
+    module: Module,
+    structs: HashMap<Cow<'a, str>, usize>,
+    symbols: HashMap<Cow<'a, str>, Symbol>,
+    body: Body<'a>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+pub fn read(text: &str) -> Result<Module, Vec<Diagnostic>> {
+    if u32::try_from(text.len()).is_err() {
+        return Err(vec![Diagnostic::error(Span::NOWHERE, "a text of more than 4 GiB is not read")]);
+    }
+    let mut parser = Parser {
+        text,
+        tokens: lexer::tokens(text),
+        at: 0,
+        depth: 0,
+        copies: 1_000_000 + text.len(),
+        module: Module::default(),
+        structs: HashMap::new(),
+        symbols: HashMap::new(),
+        body: Body::default(),
+        diagnostics: Vec::new(),
+    };
+    parser.collect_symbols();
+    parser.module_text();
+    let Parser { mut module, mut diagnostics, .. } = parser;
+    if !diagnostics.is_empty() {
+        crate::diagnostic::tidy(&mut diagnostics, MOST_ERRORS);
+        return Err(diagnostics);
+    }
+    name_variables(&mut module);
+    Ok(module)
+}
+
+/// Fills in the names of local variables, which stand at the end of a text.
+fn name_variables(module: &mut Module) {
+    for function in &mut module.functions {
+        function.variables.retain_mut(|variable| match module.debug.local_name(variable.node) {
+            Some(name) => {
+                name.clone_into(&mut variable.name);
+                true
+            }
+            None => false,
+        });
+    }
+}
+
+// The module.
+
+impl<'a> Parser<'a> {
+    /// Finds what defines a name: only there a `=` follows it, or `define` or `declare` stands before it.
+    fn collect_symbols(&mut self) {
+        let mut at = 0;
+        while at < self.tokens.len() {
+            let token = self.tokens[at];
+            at += 1;
+            match token.kind {
+                Kind::Word if matches!(self.str(token), "define" | "declare") => {
+                    while !matches!(self.nth(at).kind, Kind::Global | Kind::End | Kind::Symbol(b'{')) {
+                        at += 1;
+                    }
+                    // A return type may begin with a brace.
+                    while !matches!(self.nth(at).kind, Kind::Global | Kind::End) && !self.nth(at).starts_line {
+                        at += 1;
+                    }
+                    let found = self.nth(at);
+                    if found.kind == Kind::Global {
+                        let name = self.name_of(found);
+                        let symbol = Symbol::Function(self.module.functions.len());
+                        self.module.functions.push(Function::named(&name, self.span_of(found)));
+                        self.define_symbol(name, symbol, found);
+                    }
+                }
+                Kind::Global if self.nth(at).kind == Kind::Symbol(b'=') => {
+                    let name = self.name_of(token);
+                    let symbol = self.global_symbol(at + 1);
+                    if let Symbol::Global(_) = symbol {
+                        let global = globals::unread(name.to_string(), self.span_of(token));
+                        self.module.globals.push(global);
+                    }
+                    self.define_symbol(name, symbol, token);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What a `@name =` defines: its linkage and so on come before the word that says it.
+    fn global_symbol(&self, mut at: usize) -> Symbol {
+        loop {
+            let token = self.nth(at);
+            at += 1;
+            if token.kind == Kind::End || token.starts_line {
+                return Symbol::Global(self.module.globals.len());
+            }
+            match self.str(token) {
+                "ifunc" => return Symbol::Unsupported("ifunc"),
+                "alias" => break,
+                "global" | "constant" => return Symbol::Global(self.module.globals.len()),
+                _ => {}
+            }
+        }
+        // The name is last, and not in parentheses.
+        let mut last = self.nth(at);
+        while !self.nth(at).starts_line && self.nth(at).kind != Kind::End {
+            if self.nth(at).kind == Kind::Symbol(b',') && last.kind == Kind::Global {
+                break;
+            }
+            last = self.nth(at);
+            at += 1;
+        }
+        if last.kind == Kind::Global { Symbol::Alias(last) } else { Symbol::Unsupported("alias") }
+    }
+
+    fn define_symbol(&mut self, name: Cow<'a, str>, symbol: Symbol, token: Token) {
+        if self.symbols.contains_key(&name) {
+            self.error(self.span_of(token), format!("`@{}` is defined twice", shown(&name)));
+        }
+        self.symbols.insert(name, symbol);
+    }
+
+    /// The constant that a global name stands for.
+    fn symbol(&mut self, token: Token) -> Parse<Constant> {
+        let mut name = self.name_of(token);
+        // Aliases of aliases are rare, and may be circular.
+        for _ in 0..16 {
+            match self.symbols.get(&name) {
+                Some(Symbol::Global(number)) => return Ok(Constant::Global(*number)),
+                Some(Symbol::Function(number)) => return Ok(Constant::Function(*number)),
+                Some(Symbol::Unsupported(what)) => return Ok(Constant::Unsupported((*what).to_owned())),
+                Some(Symbol::Alias(target)) => name = self.name_of(*target),
+                None => return self.fail(self.span_of(token), format!("`@{}` is not defined", shown(&name))),
+            }
+        }
+        Ok(Constant::Unsupported("alias".to_owned()))
+    }
+
+    fn module_text(&mut self) {
+        while !self.is_end() && self.diagnostics.len() < MOST_ERRORS {
+            let before = self.at;
+            self.depth = 0;
+            if self.top_level().is_err() {
+                self.at = self.at.max(before + 1);
+                self.skip_line();
+            }
+        }
+    }
+
+    fn top_level(&mut self) -> Parse<()> {
+        let token = self.token();
+        match token.kind {
+            Kind::Word => match self.str(token) {
+                "define" => self.definition(),
+                "declare" => self.declaration(),
+                "target" => {
+                    self.at += 1;
+                    if self.eat_word("triple") && self.eat(b'=') && self.token().kind == Kind::String {
+                        self.module.target = Some(self.string());
+                    }
+                    self.skip_line();
+                    Ok(())
+                }
+                "source_filename" | "module" | "attributes" | "uselistorder" | "uselistorder_bb" | "deplibs" => {
+                    self.at += 1;
+                    self.skip_statement();
+                    Ok(())
+                }
+                word if word.starts_with('$') => {
+                    self.at += 1;
+                    self.skip_line();
+                    Ok(())
+                }
+                _ => self.unexpected("a definition"),
+            },
+            Kind::Local => self.struct_definition(),
+            Kind::Global => self.global_definition(),
+            Kind::Metadata => self.metadata_definition(),
+            Kind::MetadataName | Kind::Summary => {
+                self.at += 1;
+                self.skip_statement();
+                Ok(())
+            }
+            _ => self.unexpected("a definition"),
+        }
+    }
+
+    fn struct_definition(&mut self) -> Parse<()> {
+        let token = self.bump();
+        self.expect(b'=')?;
+        self.expect_word("type")?;
+        let name = self.name_of(token);
+        let number = self.named_struct(name);
+        if self.eat_word("opaque") {
+            return Ok(());
+        }
+        let body = self.ty()?;
+        if self.module.structs[number].body.replace(body).is_some() {
+            let name = self.name_of(token);
+            return self.fail(self.span_of(token), format!("`%{}` is defined twice", shown(&name)));
+        }
+        Ok(())
+    }
+
+    /// The number of a named struct, which may be defined later.
+    fn named_struct(&mut self, name: Cow<'a, str>) -> usize {
+        if let Some(number) = self.structs.get(&name) {
+            return *number;
+        }
+        let number = self.module.structs.len();
+        self.module.structs.push(NamedStruct { name: name.to_string(), body: None });
+        self.structs.insert(name, number);
+        number
+    }
+}
+
+// Tokens.
+
+impl<'a> Parser<'a> {
+    fn nth(&self, number: usize) -> Token {
+        self.tokens[number.min(self.tokens.len() - 1)]
+    }
+
+    fn token(&self) -> Token {
+        self.nth(self.at)
+    }
+
+    fn ahead(&self, distance: usize) -> Token {
+        self.nth(self.at + distance)
+    }
+
+    fn str(&self, token: Token) -> &'a str {
+        self.text.get(token.start as usize..token.end as usize).unwrap_or("")
+    }
+
+    fn span_of(&self, token: Token) -> Span {
+        Span { start: token.start, end: token.end }
+    }
+
+    fn span(&self) -> Span {
+        self.span_of(self.token())
+    }
+
+    /// From a token to the last one that was consumed.
+    fn span_from(&self, start: usize) -> Span {
+        let last = self.nth(self.at.saturating_sub(1).max(start));
+        Span { start: self.nth(start).start, end: last.end }
+    }
+
+    /// The name in a token that begins with `%` or `@`.
+    fn name_of(&self, token: Token) -> Cow<'a, str> {
+        lexer::name(self.str(token), 1)
+    }
+
+    /// The next token, if it is a word.
+    fn word(&self) -> Option<&'a str> {
+        let token = self.token();
+        (token.kind == Kind::Word).then(|| self.str(token))
+    }
+
+    fn is(&self, symbol: u8) -> bool {
+        self.token().kind == Kind::Symbol(symbol)
+    }
+
+    fn is_end(&self) -> bool {
+        self.token().kind == Kind::End
+    }
+
+    /// The end of the tokens stays where it is.
+    fn bump(&mut self) -> Token {
+        let token = self.token();
+        if token.kind != Kind::End {
+            self.at += 1;
+        }
+        token
+    }
+
+    fn eat(&mut self, symbol: u8) -> bool {
+        let found = self.is(symbol);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.word() == Some(word);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, symbol: u8) -> Parse<()> {
+        if self.eat(symbol) { Ok(()) } else { self.unexpected(&format!("`{}`", char::from(symbol))) }
+    }
+
+    fn expect_word(&mut self, word: &str) -> Parse<()> {
+        if self.eat_word(word) { Ok(()) } else { self.unexpected(&format!("`{word}`")) }
+    }
+
+    fn number<T: std::str::FromStr>(&mut self) -> Parse<T> {
+        let token = self.token();
+        match (token.kind, self.str(token).parse()) {
+            (Kind::Integer, Ok(number)) => {
+                self.at += 1;
+                Ok(number)
+            }
+            _ => self.unexpected("a number"),
+        }
+    }
+
+    /// The text of a string token.
+    fn string(&mut self) -> String {
+        let token = self.bump();
+        let quoted = self.str(token).trim_matches('"');
+        String::from_utf8_lossy(&lexer::unescape(quoted)).into_owned()
+    }
+
+    /// Skips from an opening bracket to its closing one, whatever is between them. Angle brackets are ignored, because
+    /// they are also part of operators.
+    fn skip_balanced(&mut self) {
+        let mut depth = 0usize;
+        while !self.is_end() {
+            match self.bump().kind {
+                Kind::Symbol(b'(' | b'[' | b'{') => depth += 1,
+                Kind::Symbol(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Skips to the first token of the next line.
+    fn skip_line(&mut self) {
+        while !self.is_end() && !self.token().starts_line {
+            self.at += 1;
+        }
+    }
+
+    /// Skips to the first token of the next line that is not in brackets.
+    fn skip_statement(&mut self) {
+        while !self.is_end() && !self.token().starts_line {
+            self.skip_balanced();
+        }
+    }
+
+    // Errors.
+
+    fn error(&mut self, span: Span, message: impl Into<String>) {
+        self.diagnostics.push(Diagnostic::error(span, message));
+    }
+
+    fn fail<T>(&mut self, span: Span, message: impl Into<String>) -> Parse<T> {
+        self.error(span, message);
+        Err(SyntaxError)
+    }
+
+    fn unexpected<T>(&mut self, wanted: &str) -> Parse<T> {
+        let token = self.token();
+        let found = match token.kind {
+            Kind::End => "the text ends".to_owned(),
+            _ => format!("found `{}`", shown(self.str(token))),
+        };
+        self.fail(self.span_of(token), format!("{found} where {wanted} should be"))
+    }
+
+    /// Reads something that may contain others of its kind.
+    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        if self.depth >= DEEPEST {
+            return self.fail(self.span(), "types or constants are nested too deeply");
+        }
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+}
+
+/// A piece of the text that is short enough for a message.
+fn shown(text: &str) -> String {
+    text.escape_debug().take(60).collect()
+}
