@@ -5,12 +5,14 @@
 //! Nothing here knows threads or memory models.
 
 pub mod debug;
+mod dominance;
 pub mod layout;
 mod lexer;
 pub mod live;
 pub mod module;
 mod parser;
 pub mod promote;
+mod values;
 
 use crate::Diagnostic;
 use module::Module;
