@@ -10,6 +10,11 @@ use ravelin_program::{Instruction, LocId, Location, Span, Transition};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Raw(usize);
 
+impl Raw {
+    /// Stands for a location where none is built.
+    pub const NOWHERE: Raw = Raw(usize::MAX);
+}
+
 #[derive(Debug, Default)]
 pub struct Flow {
     parent: Vec<usize>,

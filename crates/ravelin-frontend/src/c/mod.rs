@@ -2,8 +2,28 @@
 //!
 //! The caller compiles the file; this crate starts no process. [`lift`] reads the IR ([`crate::ir`]).
 
+mod access;
+mod call;
+mod evaluate;
+mod facts;
+mod library;
+mod lift;
+mod liveness;
+mod memory;
+mod objects;
+mod operate;
+mod places;
+mod residual;
+mod specialise;
+mod state;
+mod threads;
+mod value;
+mod world;
+
+use crate::ir::module::Module;
+use crate::ir::promote::promote;
 use crate::{Diagnostic, Language, ParseResult};
-use ravelin_program::{Source, Span};
+use ravelin_program::{Source, Span, validate};
 
 /// What of a file is lifted, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,14 +44,45 @@ impl Default for LiftOptions {
 
 /// Lifts a file that was compiled to `ir`. Places point into `source`: the C file, or the IR itself if `language` is
 /// [`Language::Llvm`].
-pub fn lift(source: Source, language: Language, _ir: &str, _options: &LiftOptions) -> ParseResult {
-    ParseResult {
-        program: None,
-        diagnostics: vec![Diagnostic::error(Span::NOWHERE, "C files are not lifted yet")],
-        expectations: Vec::new(),
-        source,
-        language,
+pub fn lift(source: Source, language: Language, ir: &str, options: &LiftOptions) -> ParseResult {
+    let (expectations, mut diagnostics) = crate::expectations(&source.text);
+    let program = match crate::ir::read(ir) {
+        Ok(module) => match lift::lift(&promoted(module), &source, language, options) {
+            Ok(program) => {
+                diagnostics.extend(validate(&program).into_iter().map(Diagnostic::from));
+                Some(program)
+            }
+            Err(refusal) => {
+                let diagnostic = Diagnostic::error(refusal.span, refusal.message);
+                diagnostics.push(match refusal.help {
+                    Some(help) => diagnostic.with_help(help),
+                    None => diagnostic,
+                });
+                None
+            }
+        },
+        Err(wrong) => {
+            // Places in the IR mean nothing in another text.
+            let own = language == Language::Llvm;
+            diagnostics.extend(wrong.into_iter().map(|diagnostic| match own {
+                true => diagnostic,
+                false => Diagnostic { span: Span::NOWHERE, ..diagnostic },
+            }));
+            None
+        }
+    };
+    let program = program.filter(|_| !diagnostics.iter().any(Diagnostic::is_error));
+    ParseResult { program, diagnostics, expectations, source, language }
+}
+
+/// The module with its local variables as values.
+fn promoted(mut module: Module) -> Module {
+    for index in 0..module.functions.len() {
+        let mut function = module.functions[index].clone();
+        promote(&module, &mut function);
+        module.functions[index] = function;
     }
+    module
 }
 
 /// A C file alone is no program: a compiler has to read it first.

@@ -1,0 +1,341 @@
+//! Calls: functions of the file are followed, those of the C library become steps of the model or are carried out.
+
+use super::library::{Known, known};
+use super::memory::Contents;
+use super::objects::{LARGEST, ObjectKey};
+use super::specialise::{Interrupt, Next, Specialiser, Start, Step};
+use super::state::State;
+use super::threads::Spawn;
+use super::value::Datum;
+use crate::flow::Raw;
+use crate::ir::module::{Call, Callee, Operand, Predicate, Value};
+use ravelin_program::{Domain, Expr, Instruction, Order};
+
+impl<'m> Specialiser<'_, 'm> {
+    pub fn call(&mut self, state: &mut State, call: &'m Call, at: Raw) -> Step<Next> {
+        let module = self.world.module;
+        let function = match &call.callee {
+            Callee::Assembly { template, .. } => return self.assembly(state, call, template, at),
+            Callee::Value(Value::Constant(crate::ir::module::Constant::Function(function))) => *function,
+            Callee::Value(value) => match self.value(state, value, &crate::ir::module::Type::Pointer)? {
+                Datum::Function(function) => function,
+                _ => {
+                    return Err(self.refuse(
+                        "a call through a pointer, and which function it points to is not known here".to_owned(),
+                    ));
+                }
+            },
+        };
+        let callee = &module.functions[function];
+        if !callee.is_declaration() && !super::library::is_failure(&callee.name) {
+            let arguments =
+                call.arguments.iter().map(|argument| self.operand(state, argument)).collect::<Step<Vec<Datum>>>()?;
+            return self.inline(state, function, arguments, at);
+        }
+        match known(&callee.name) {
+            Some(known) => self.library(state, known, call, at),
+            None => {
+                Err(self.refuse(format!("`{}` is not defined in this file, and a model does not know it", callee.name)))
+            }
+        }
+    }
+
+    fn assembly(&mut self, state: &mut State, call: &Call, template: &str, at: Raw) -> Step<Next> {
+        let words: Vec<&str> = template.split([';', '\n', '\t', ' ']).filter(|word| !word.is_empty()).collect();
+        match words.as_slice() {
+            [] | ["pause"] | ["nop"] | ["rep", "nop"] | ["yield"] if call.arguments.is_empty() => {
+                self.done(state, Datum::Undefined, at)
+            }
+            ["mfence"] => {
+                if !self.is_model() {
+                    return self.done(state, Datum::Undefined, at);
+                }
+                let at = self.flush_joins(state, at)?;
+                let span = self.span;
+                let at = self.model()?.emit(at, Instruction::Fence(Order::SeqCst), span);
+                self.done(state, Datum::Undefined, at)
+            }
+            // A barrier for the compiler that passes a value through.
+            [] => {
+                let datum = match call.arguments.as_slice() {
+                    [only] => self.operand(state, only)?,
+                    _ => Datum::Undefined,
+                };
+                self.done(state, datum, at)
+            }
+            _ => Err(self.refuse(format!("inline assembly is not supported: `{}`", words.join(" ")))),
+        }
+    }
+
+    /// The call is over.
+    pub fn done(&mut self, state: &mut State, datum: Datum, at: Raw) -> Step<Next> {
+        let frame = state.frame();
+        let block = self.world.module.functions[frame.function].block(frame.block);
+        match block.instructions.get(frame.index) {
+            Some(instruction) => {
+                let result = instruction.result;
+                self.advance(state, result, datum);
+                Ok(Next::On(at))
+            }
+            None => self.resume_after_invoke(state, datum, at),
+        }
+    }
+
+    fn argument<'c>(&self, call: &'c Call, number: usize) -> Step<&'c Operand> {
+        call.arguments.get(number).ok_or_else(|| self.refuse("a call with too few arguments".to_owned()))
+    }
+
+    pub fn argument_datum(&mut self, state: &State, call: &Call, number: usize) -> Step<Datum> {
+        let argument = self.argument(call, number)?;
+        self.operand(state, argument)
+    }
+
+    fn library(&mut self, state: &mut State, known: Known, call: &'m Call, at: Raw) -> Step<Next> {
+        let zero = Datum::Int(0);
+        match known {
+            Known::Ignored => self.done(state, zero, at),
+            Known::Failure => {
+                let at = self.flush_joins(state, at)?;
+                self.fail(at)
+            }
+            Known::ThreadExit => {
+                self.end_thread(state, at)?;
+                Ok(Next::Elsewhere)
+            }
+            Known::Exit => {
+                if self.is_model() {
+                    let at = self.flush_joins(state, at)?;
+                    let span = self.span;
+                    let model = self.model()?;
+                    let end = model.end;
+                    model.flow.jump(at, end, span);
+                }
+                Ok(Next::Elsewhere)
+            }
+            Known::ThreadCreate => {
+                let handle = self.argument_datum(state, call, 0)?;
+                let function = self.argument_datum(state, call, 2)?;
+                let argument = self.argument_datum(state, call, 3)?;
+                let at = self.spawn(state, Spawn { handle, function, argument }, at)?;
+                self.done(state, zero, at)
+            }
+            Known::ThreadCreateC11 => {
+                let handle = self.argument_datum(state, call, 0)?;
+                let function = self.argument_datum(state, call, 1)?;
+                let argument = self.argument_datum(state, call, 2)?;
+                let at = self.spawn(state, Spawn { handle, function, argument }, at)?;
+                self.done(state, zero, at)
+            }
+            Known::ThreadJoin => self.join_thread(state, call, at),
+            Known::ThreadSelf => {
+                let number = Datum::Int(self.thread as i64);
+                self.done(state, number, at)
+            }
+            Known::MutexInit
+            | Known::MutexInitC11
+            | Known::MutexLock
+            | Known::MutexTryLock
+            | Known::MutexUnlock
+            | Known::MutexType
+            | Known::SpinInit => self.mutex(state, known, call, at),
+            Known::ConditionInit
+            | Known::ConditionWait
+            | Known::ConditionTimedWait
+            | Known::ConditionSignal
+            | Known::BarrierInit
+            | Known::BarrierWait => self.wait_for_others(state, known, call, at),
+            Known::Allocate => {
+                let size = self.argument_datum(state, call, 0)?;
+                self.heap(state, size, false, at)
+            }
+            Known::AllocateAligned => {
+                let size = self.argument_datum(state, call, 1)?;
+                self.heap(state, size, false, at)
+            }
+            Known::AllocateZeroed => {
+                let (count, size) = (self.argument_datum(state, call, 0)?, self.argument_datum(state, call, 1)?);
+                let size = match (count, size) {
+                    (Datum::Int(count), Datum::Int(size)) => {
+                        count.checked_mul(size).map_or(Datum::Undefined, Datum::Int)
+                    }
+                    _ => Datum::Undefined,
+                };
+                self.heap(state, size, true, at)
+            }
+            Known::Free => self.free(state, call, at),
+            Known::Copy => {
+                let (to, from) = (self.argument_datum(state, call, 0)?, self.argument_datum(state, call, 1)?);
+                let size = self.known_size(state, call, 2)?;
+                let at = self.copy(state, &to, &from, size, at)?;
+                self.done(state, to, at)
+            }
+            Known::Fill => {
+                let to = self.argument_datum(state, call, 0)?;
+                let Datum::Int(byte) = self.argument_datum(state, call, 1)? else {
+                    return Err(self.refuse("memory is set to a byte that is not known".to_owned()));
+                };
+                let size = self.known_size(state, call, 2)?;
+                let at = self.fill(state, &to, byte as u8, size, at)?;
+                self.done(state, to, at)
+            }
+            Known::Assume => {
+                let datum = self.argument_datum(state, call, 0)?;
+                if let Datum::Int(1..) | Datum::Undefined | Datum::Opaque = datum {
+                    return self.done(state, zero, at);
+                }
+                let condition = self.condition(&datum)?;
+                let span = self.span;
+                if condition == Expr::Const(0) {
+                    let model = self.model()?;
+                    let end = model.end;
+                    model.emit_to(at, Instruction::Assume(condition), end, span);
+                    return Ok(Next::Elsewhere);
+                }
+                let at = self.model()?.emit(at, Instruction::Assume(condition), span);
+                self.done(state, zero, at)
+            }
+            Known::NondetBool => self.any_value(state, 0, 1, Domain::BOOL, at),
+            Known::NondetChar => self.any_value(state, -128, 127, Domain::FULL, at),
+            Known::Nondet => Err(self.refuse_with(
+                "any of 2^32 values is too much for a model".to_owned(),
+                "use `__VERIFIER_nondet_bool` or `__VERIFIER_nondet_char`".to_owned(),
+            )),
+            Known::First => {
+                let datum = self.argument_datum(state, call, 0)?;
+                self.done(state, datum, at)
+            }
+            Known::Maximum { signed } => self.extreme(state, call, signed, true, at),
+            Known::Minimum { signed } => self.extreme(state, call, signed, false, at),
+            Known::Absolute => {
+                let bits = super::value::bits_of(&call.returns).unwrap_or(64);
+                let datum = self.argument_datum(state, call, 0)?;
+                let negative = self
+                    .with_operands(|operands| operands.compare(Predicate::SignedLess, bits, &datum, &Datum::Int(0)))?;
+                let minus = crate::ir::module::BinaryOperator::Sub;
+                let negated = self.with_operands(|operands| operands.binary(minus, bits, &Datum::Int(0), &datum))?;
+                self.either(state, &negative, negated, datum, at)
+            }
+        }
+    }
+
+    fn known_size(&mut self, state: &State, call: &Call, number: usize) -> Step<u64> {
+        match self.argument_datum(state, call, number)? {
+            Datum::Int(size) => Ok(u64::try_from(size).unwrap_or(u64::MAX).min(LARGEST)),
+            _ => Err(self.refuse("the number of bytes is not known".to_owned())),
+        }
+    }
+
+    fn any_value(&mut self, state: &mut State, lo: i64, hi: i64, domain: Domain, at: Raw) -> Step<Next> {
+        let reg = self.part_register(state, 0, domain)?;
+        let span = self.span;
+        let at = self.model()?.emit(at, Instruction::Havoc { reg, lo, hi }, span);
+        self.done(state, Datum::Computed(Expr::Atom(reg)), at)
+    }
+
+    fn extreme(&mut self, state: &mut State, call: &Call, signed: bool, largest: bool, at: Raw) -> Step<Next> {
+        let bits = super::value::bits_of(&call.returns).unwrap_or(64);
+        let (left, right) = (self.argument_datum(state, call, 0)?, self.argument_datum(state, call, 1)?);
+        let predicate = match (signed, largest) {
+            (true, true) => Predicate::SignedGreater,
+            (true, false) => Predicate::SignedLess,
+            (false, true) => Predicate::UnsignedGreater,
+            (false, false) => Predicate::UnsignedLess,
+        };
+        let first = self.with_operands(|operands| operands.compare(predicate, bits, &left, &right))?;
+        self.either(state, &first, left, right, at)
+    }
+
+    /// Gives the call one of two results.
+    pub fn either(&mut self, state: &mut State, decided: &Datum, yes: Datum, no: Datum, at: Raw) -> Step<Next> {
+        match decided {
+            Datum::Int(value) => self.done(state, if *value != 0 { yes } else { no }, at),
+            Datum::Undefined | Datum::Opaque => self.done(state, decided.clone(), at),
+            _ => {
+                let condition = self.condition(decided)?;
+                let span = self.span;
+                let mut way = state.clone();
+                let negation = super::operate::negated(condition.clone());
+                let other = self.model()?.emit(at, Instruction::Assume(negation), span);
+                let next = self.done(&mut way, no, other)?;
+                self.later(way, next);
+                let at = self.model()?.emit(at, Instruction::Assume(condition), span);
+                self.done(state, yes, at)
+            }
+        }
+    }
+
+    /// A block of the heap.
+    fn heap(&mut self, state: &mut State, size: Datum, zero: bool, at: Raw) -> Step<Next> {
+        let Datum::Int(size) = size else {
+            return Err(self.refuse("the size of a block of the heap is not known".to_owned()));
+        };
+        let Some(size) = u64::try_from(size).ok().filter(|size| *size <= LARGEST) else {
+            return Err(self.refuse(format!("a block of the heap has more than {LARGEST} bytes")));
+        };
+        let frame = state.frame();
+        let place = (frame.path, frame.block.0, frame.index);
+        let count = state.counters.get(&place).copied().unwrap_or(0);
+        if count as usize >= self.world.options.heap {
+            return Err(self.refuse_with(
+                format!("more than {count} blocks of the heap are needed here"),
+                "--heap N allows N blocks for each place and thread; what was freed is not used again".to_owned(),
+            ));
+        }
+        let key = ObjectKey::Heap { thread: self.thread, path: place.0, block: place.1, index: place.2, count };
+        let object = self.world.objects.intern(key, size, || ("heap".to_owned(), None, None));
+        state.counters.insert(place, count + 1);
+        let datum = Datum::Pointer(object, 0);
+        let mut at = at;
+        if !self.world.facts.is_shared(object) || !self.is_model() {
+            state.memory.insert(object, Contents::new(zero));
+        } else if zero {
+            at = self.fill(state, &datum, 0, size, at)?;
+        }
+        self.done(state, datum, at)
+    }
+
+    fn free(&mut self, state: &mut State, call: &Call, at: Raw) -> Step<Next> {
+        let pointer = self.argument_datum(state, call, 0)?;
+        let mut at = at;
+        if let Datum::Pointer(object, 0) = pointer
+            && state.memory.remove(&object).is_none()
+            && self.is_model()
+        {
+            // To end a block is to write to it: whoever uses it at the same time races.
+            let cells: Vec<(u64, u32)> =
+                self.world.objects.get(object).cells.iter().map(|(offset, size)| (*offset, *size)).collect();
+            for (offset, size) in cells {
+                let place = Datum::Pointer(object, offset as i64);
+                at = self.write(state, &place, size, Datum::Int(0), Order::NonAtomic, at)?;
+            }
+        }
+        self.done(state, Datum::Int(0), at)
+    }
+
+    /// Where the call that is executed stands: its path, block and instruction.
+    pub fn site(&self, state: &State) -> (usize, u32, usize) {
+        let frame = state.frame();
+        (frame.path, frame.block.0, frame.index)
+    }
+
+    /// The pointer is to a function with a body.
+    pub fn thread_function(&self, function: &Datum) -> Step<usize> {
+        match function {
+            Datum::Function(function) if !self.world.module.functions[*function].is_declaration() => Ok(*function),
+            Datum::Function(function) => {
+                let name = &self.world.module.functions[*function].name;
+                Err(self.refuse(format!("a thread runs `{name}`, which is not defined in this file")))
+            }
+            _ => Err(self.refuse("a thread is started, and its function is not known here".to_owned())),
+        }
+    }
+
+    pub fn note_start(&mut self, start: Start) {
+        self.starts.push(start);
+    }
+
+    /// While `main` is executed: this can only be a step of the model.
+    pub fn needs_model(&self) -> Step<()> {
+        if self.is_model() { Ok(()) } else { Err(Interrupt::NeedsModel) }
+    }
+}

@@ -1,0 +1,131 @@
+//! What is assumed about the whole program while its threads are specialised one after the other.
+//!
+//! The first attempt assumes as much as possible: objects belong to the thread that makes them, and no thread writes to what
+//! it did not make. Each attempt adds what it found to be otherwise, and the program is specialised again until
+//! nothing is added. Facts only grow, so this ends; the last attempt agrees with all of them.
+
+use super::objects::ObjectId;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    /// Objects in the memory of the model: several threads can access them, or their addresses are values there.
+    shared: BTreeSet<ObjectId>,
+    /// Objects whose addresses are values of the model: pointers that are not known may lead to them.
+    escaped: BTreeSet<ObjectId>,
+    /// Scalars that a thread of the model may write, by known pointers.
+    written: BTreeSet<(ObjectId, u64)>,
+    /// Sizes of accesses through pointers that are not known.
+    read_anywhere: BTreeSet<u32>,
+    written_anywhere: BTreeSet<u32>,
+    /// `main` is executed up to this step, and the rest of it is a thread of the model.
+    stop: Option<u64>,
+    /// Threads that `main` or another thread waits for together: each is counted in one cell when it ends.
+    joined: BTreeSet<BTreeSet<usize>>,
+    /// How often the facts have grown.
+    growth: u64,
+}
+
+impl Facts {
+    /// A number that is larger whenever there are more facts.
+    pub fn growth(&self) -> u64 {
+        self.growth
+    }
+
+    /// Something was learnt that is kept elsewhere.
+    pub fn grow(&mut self) {
+        self.growth += 1;
+    }
+
+    fn note(&mut self, new: bool) {
+        self.growth += u64::from(new);
+    }
+
+    pub fn share(&mut self, object: ObjectId) {
+        let new = self.shared.insert(object);
+        self.note(new);
+    }
+
+    /// The object's address becomes a value of the model.
+    pub fn escape(&mut self, object: ObjectId) {
+        let new = self.escaped.insert(object);
+        self.note(new);
+        self.share(object);
+    }
+
+    pub fn has_escaped(&self, object: ObjectId) -> bool {
+        self.escaped.contains(&object)
+    }
+
+    pub fn is_shared(&self, object: ObjectId) -> bool {
+        self.shared.contains(&object)
+    }
+
+    /// In the order in which they were made.
+    pub fn shared(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.shared.iter().copied()
+    }
+
+    pub fn write(&mut self, object: ObjectId, offset: u64) {
+        let new = self.written.insert((object, offset));
+        self.note(new);
+    }
+
+    pub fn access_anywhere(&mut self, size: u32, writes: bool) {
+        let new = if writes { self.written_anywhere.insert(size) } else { self.read_anywhere.insert(size) };
+        self.note(new);
+    }
+
+    /// Whether a thread may write to a scalar of a shared object.
+    pub fn may_write(&self, object: ObjectId, offset: u64, size: u32) -> bool {
+        self.written.contains(&(object, offset))
+            || self.written_anywhere.contains(&size) && self.escaped.contains(&object)
+    }
+
+    /// Whether scalars of this size are accessed through pointers that are not known.
+    pub fn is_accessed_anywhere(&self, size: u32) -> bool {
+        self.read_anywhere.contains(&size) || self.written_anywhere.contains(&size)
+    }
+
+    pub fn stop(&self) -> Option<u64> {
+        self.stop
+    }
+
+    pub fn stop_at(&mut self, step: u64) {
+        if self.stop.is_none_or(|known| step < known) {
+            self.stop = Some(step);
+            self.growth += 1;
+        }
+    }
+
+    pub fn join(&mut self, threads: &BTreeSet<usize>) {
+        let new = self.joined.insert(threads.clone());
+        self.note(new);
+    }
+
+    pub fn groups(&self) -> Vec<&BTreeSet<usize>> {
+        self.joined.iter().collect()
+    }
+}
+
+/// Which threads access which scalars, to find out whether what `main` does between their starts concerns them.
+#[derive(Debug, Default)]
+pub(super) struct Footprint {
+    /// Whether it is written, by object, offset and size.
+    pub scalars: BTreeMap<(ObjectId, u64, u32), bool>,
+    /// Accesses through pointers that are not known: to any object in the memory of the model.
+    pub anywhere: bool,
+}
+
+impl Footprint {
+    pub fn note(&mut self, object: ObjectId, offset: u64, size: u32, writes: bool) {
+        *self.scalars.entry((object, offset, size)).or_insert(false) |= writes;
+    }
+
+    /// Whether an access to these bytes may conflict with one of these.
+    pub fn conflicts(&self, object: ObjectId, offset: u64, size: u64, writes: bool) -> bool {
+        self.scalars.iter().any(|((own, start, length), written)| {
+            *own == object && (writes || *written) && *start < offset + size && offset < start + u64::from(*length)
+        })
+    }
+}

@@ -1,0 +1,433 @@
+//! A whole program: `main` is executed up to where threads matter, the threads are specialised, and what they need of
+//! memory becomes the memory of the model.
+//!
+//! `main` is executed past the starts of threads as long as what it does concerns only itself. Whether that is so is known
+//! once the threads are: if one of them may access what `main` accessed after the start, the program is lifted again,
+//! and `main` is executed only up to that access.
+
+use super::LiftOptions;
+use super::access::scalar_domain;
+use super::facts::Footprint;
+use super::memory::{Contents, PrivateMemory};
+use super::objects::{LARGEST, Object, ObjectId, ObjectKey, scalars};
+use super::places::Places;
+use super::residual::Residual;
+use super::specialise::{Interrupt, Logged, Refusal, Specialiser, Start, Step};
+use super::state::State;
+use super::value::Datum;
+use super::world::{FIRST_GATED, World};
+use crate::Language;
+use crate::ir::module::Module;
+use ravelin_program::{
+    Address, Copies, Domain, Expr, InitialValue, Instruction, Memory, Order, Program, Source, Span, Thread, Value,
+    VarId, Variable, WaitCondition,
+};
+use std::collections::{BTreeMap, HashMap};
+
+/// Times that a program is lifted again because an assumption was wrong.
+const MOST_ATTEMPTS: usize = 400;
+/// Addresses between objects that pointers lead to and the others.
+const GAP: Value = 64;
+/// Scalars that a type of the source adds to an object.
+const MOST_SCALARS: usize = 1 << 14;
+
+/// A thread that is done.
+struct Lifted {
+    number: usize,
+    function: usize,
+    residual: Residual,
+    span: Span,
+    footprint: Footprint,
+}
+
+/// Lifts a module.
+pub(super) fn lift(
+    module: &Module,
+    source: &Source,
+    language: Language,
+    options: &LiftOptions,
+) -> Result<Program, Box<Refusal>> {
+    let mut world = World::new(module, options, Places::new(source, language));
+    for _ in 0..MOST_ATTEMPTS {
+        let before = world.facts.growth();
+        let attempt = attempt(&mut world);
+        let grown = world.facts.growth() != before;
+        match attempt {
+            // What was refused may not be there once more is known.
+            Err(_) | Ok(_) if grown => {}
+            Ok(threads) => return Ok(assemble(&world, threads, source)),
+            Err(Interrupt::Refused(refusal)) => return Err(refusal),
+            Err(Interrupt::Again | Interrupt::NeedsModel) => {
+                return Err(refusal("the program cannot be lifted: the threads contradict one another"));
+            }
+        }
+    }
+    Err(refusal("the program is too involved: what its threads share does not become clear"))
+}
+
+fn refusal(message: &str) -> Box<Refusal> {
+    Box::new(Refusal { span: Span::NOWHERE, message: message.to_owned(), help: None })
+}
+
+fn attempt(world: &mut World<'_>) -> Step<Vec<Lifted>> {
+    world.reached.iter_mut().for_each(|reached| *reached = false);
+    let (starts, rest, log) = prepare(world)?;
+    let mut threads = Vec::new();
+    if let Some(mut state) = rest {
+        let facts = &world.facts;
+        state.memory.retain(|object, _| !facts.is_shared(*object));
+        let function = state.frames[0].function;
+        threads.push(specialise(world, 0, function, state, None, Span::NOWHERE)?);
+    }
+    for (index, start) in starts.iter().enumerate() {
+        threads.push(thread(world, index + 1, start)?);
+    }
+    let mut done = Vec::new();
+    while let Some(next) = (0..world.gates.len()).find(|index| world.reached[*index] && !done.contains(index)) {
+        done.push(next);
+        let start = world.gates[next].clone();
+        threads.push(thread(world, FIRST_GATED + next, &start)?);
+    }
+    for access in &log {
+        let concerned = threads.iter().any(|thread| {
+            let footprint = &thread.footprint;
+            let running = (1..=access.started).contains(&thread.number);
+            let by_name = footprint.conflicts(access.object, access.offset, access.size, access.writes);
+            let anywhere = footprint.anywhere && world.facts.has_escaped(access.object);
+            running && (by_name || anywhere)
+        });
+        if concerned {
+            world.facts.stop_at(access.step);
+            return Err(Interrupt::Again);
+        }
+    }
+    close(world);
+    Ok(threads)
+}
+
+/// Executes `main`, or the function that prepares: the threads that were started, what is left to do, and what was
+/// accessed between the starts.
+fn prepare(world: &mut World<'_>) -> Step<(Vec<Start>, Option<State>, Vec<Logged>)> {
+    let module = world.module;
+    let until = world.facts.stop();
+    let options = world.options;
+    let named = |name: &str| {
+        let found = module.function(name).filter(|index| !module.functions[*index].is_declaration());
+        found.ok_or_else(|| Interrupt::Refused(refusal(&missing(module, name))))
+    };
+    let entries = options.entry.iter().map(|name| named(name)).collect::<Step<Vec<usize>>>()?;
+    let first = match (&options.init, entries.is_empty()) {
+        (Some(init), _) => Some(named(init)?),
+        (None, true) => Some(named("main")?),
+        (None, false) => None,
+    };
+    let mut specialiser = Specialiser::new(world, 0, None);
+    let memory = globals(&mut specialiser)?;
+    let (mut starts, mut rest, mut log) = (Vec::new(), None, Vec::new());
+    match first {
+        None => specialiser.world.initial = memory,
+        Some(function) => {
+            let path = specialiser.world.paths.call(usize::MAX, 0, 0, function);
+            let mut state = State::start(function, path);
+            for parameter in &module.functions[function].parameters {
+                // `argc` is 0 and `argv` null.
+                state.frame_mut().values.insert(parameter.local, Datum::Int(0));
+            }
+            state.memory = memory;
+            let ended = match specialiser.execute(&mut state, until) {
+                Ok(ended) => ended,
+                Err(Interrupt::NeedsModel) if entries.is_empty() => {
+                    let step = specialiser.steps - 1;
+                    specialiser.world.facts.stop_at(step);
+                    return Err(Interrupt::Again);
+                }
+                Err(Interrupt::NeedsModel) => {
+                    let message = "the function that prepares waits for other threads, or chooses";
+                    return Err(specialiser.refuse(message.to_owned()));
+                }
+                Err(interrupt) => return Err(interrupt),
+            };
+            specialiser.world.initial = state.memory.clone();
+            starts = std::mem::take(&mut specialiser.starts);
+            log = std::mem::take(&mut specialiser.log);
+            rest = (!ended).then_some(state);
+        }
+    }
+    for function in entries {
+        starts.push(Start { function, argument: Datum::Int(0), gate: None, span: Span::NOWHERE });
+    }
+    Ok((starts, rest, log))
+}
+
+fn missing(module: &Module, name: &str) -> String {
+    let defined = module.functions.iter().filter(|function| !function.is_declaration());
+    let names: Vec<&str> = defined.map(|function| function.name.as_str()).take(20).collect();
+    match (name, names.is_empty()) {
+        (_, true) => "the file defines no function".to_owned(),
+        ("main", _) => {
+            format!("there is no `main`; name the functions that run in parallel with --entry, of {}", names.join(", "))
+        }
+        _ => format!("there is no function `{name}`, only {}", names.join(", ")),
+    }
+}
+
+/// What global variables hold at the start.
+fn globals(specialiser: &mut Specialiser<'_, '_>) -> Step<PrivateMemory> {
+    let module = specialiser.world.module;
+    let mut memory = PrivateMemory::new();
+    for (index, global) in module.globals.iter().enumerate() {
+        if module.size_of(&global.ty).is_none_or(|size| size > LARGEST) {
+            continue;
+        }
+        let object = specialiser.world.global_object(index);
+        let mut contents = Contents::new(global.initial.is_some());
+        if let Some(initial) = &global.initial
+            && *initial != crate::ir::module::Constant::Zero
+        {
+            let datum = specialiser.constant(initial, &global.ty)?;
+            place(specialiser, &mut contents, 0, &global.ty, &datum)?;
+        }
+        memory.insert(object, contents);
+    }
+    Ok(memory)
+}
+
+/// Writes an initial value, part by part.
+fn place(
+    specialiser: &Specialiser<'_, '_>,
+    contents: &mut Contents,
+    at: u64,
+    ty: &crate::ir::module::Type,
+    datum: &Datum,
+) -> Step<()> {
+    use crate::ir::module::Type;
+    let module = specialiser.world.module;
+    match datum {
+        Datum::Parts(parts) => {
+            for (index, part) in parts.iter().enumerate() {
+                let element = match ty {
+                    Type::Array(_, element) | Type::Vector(_, element) => {
+                        module.size_of(element).map(|size| (index as u64 * size, element.as_ref()))
+                    }
+                    ty => module.field(ty, index),
+                };
+                if let Some((offset, field)) = element {
+                    place(specialiser, contents, at + offset, field, part)?;
+                }
+            }
+            Ok(())
+        }
+        // All other bytes are 0 already.
+        Datum::Int(0) | Datum::Undefined => Ok(()),
+        datum => {
+            let Some(size) = module.size_of(ty).and_then(|size| u32::try_from(size).ok()) else { return Ok(()) };
+            contents
+                .write(at, size, datum.clone())
+                .map_err(|_| specialiser.refuse("an initial value whose parts overlap".to_owned()))
+        }
+    }
+}
+
+fn thread(world: &mut World<'_>, number: usize, start: &Start) -> Step<Lifted> {
+    let path = world.paths.call(usize::MAX, number as u32, 0, start.function);
+    let mut state = State::start(start.function, path);
+    for (index, parameter) in world.module.functions[start.function].parameters.iter().enumerate() {
+        let datum = if index == 0 { start.argument.clone() } else { Datum::Undefined };
+        state.frame_mut().values.insert(parameter.local, datum);
+    }
+    if let Datum::Computed(_) = start.argument {
+        let message = "the argument of a thread is computed from what other threads write";
+        return Err(Interrupt::Refused(Box::new(Refusal {
+            span: start.span,
+            message: message.to_owned(),
+            help: None,
+        })));
+    }
+    specialise(world, number, start.function, state, start.gate.map(|_| number), start.span)
+}
+
+fn specialise(
+    world: &mut World<'_>,
+    number: usize,
+    function: usize,
+    state: State,
+    gate: Option<usize>,
+    span: Span,
+) -> Step<Lifted> {
+    let residual = Residual::new();
+    let mut at = residual.start;
+    let mut specialiser = Specialiser::new(world, number, Some(residual));
+    specialiser.span = span;
+    if let Some(number) = gate {
+        let address = specialiser.made_for_model(ObjectKey::Started(number), false)?;
+        let condition = WaitCondition::equals(Expr::Const(1));
+        let wait = Instruction::Wait { address, condition, order: Order::Acquire, old: None };
+        at = specialiser.model()?.emit(at, wait, span);
+    }
+    specialiser.run(state, at)?;
+    let Specialiser { residual, footprint, .. } = specialiser;
+    match residual {
+        Some(residual) => Ok(Lifted { number, function, residual, span, footprint }),
+        None => Err(Interrupt::NeedsModel),
+    }
+}
+
+/// Pointers that shared memory holds at the start are values of the model, too.
+fn close(world: &mut World<'_>) {
+    let mut found = Vec::new();
+    for object in world.facts.shared() {
+        let Some(contents) = world.initial.get(&object) else { continue };
+        for (_, _, datum) in contents.entries() {
+            if let Datum::Pointer(target, _) = datum {
+                found.push(*target);
+            }
+        }
+    }
+    for target in found {
+        world.escape(target);
+    }
+}
+
+fn assemble(world: &World<'_>, threads: Vec<Lifted>, source: &Source) -> Program {
+    let mut taken = HashMap::new();
+    let mut variables = Vec::new();
+    // What no pointer leads to needs no address of its own choice, and comes behind what has one.
+    let mut free = Vec::new();
+    for object in world.facts.shared() {
+        let cells = cells(world, object, &mut taken);
+        if world.facts.has_escaped(object) { variables.extend(cells) } else { free.extend(cells) }
+    }
+    variables.sort_by_key(|variable| variable.base);
+    let mut moved = HashMap::new();
+    let mut next = variables.last().map_or(1, |last: &Variable| last.base + GAP);
+    for variable in free {
+        moved.insert(variable.base, next);
+        variables.push(Variable { base: next, ..variable });
+        next += 1;
+    }
+    let mut program = Program {
+        name: source.name.clone(),
+        memory: Memory { variables, unnamed: Domain::FULL },
+        threads: Vec::new(),
+        goals: Vec::new(),
+        observation: None,
+        source: source.clone(),
+    };
+    let mut threads = threads;
+    // `main` is last: the others are what the program is about.
+    threads.sort_by_key(|thread| if thread.number == 0 { usize::MAX } else { thread.number });
+    let mut copies: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for thread in &threads {
+        copies.entry(thread.function).or_default().push(thread.number);
+    }
+    for lifted in threads {
+        let Lifted { number, function, residual, span, .. } = lifted;
+        let own = &world.module.functions[function];
+        let name = own.debug.and_then(|node| world.module.debug.function_name(node)).unwrap_or(&own.name).to_owned();
+        let all = &copies[&function];
+        let index = all.iter().position(|copy| *copy == number).unwrap_or(0);
+        let (name, template) =
+            if all.len() > 1 { (format!("{name}[{index}]"), Some((name, index as Value))) } else { (name, None) };
+        let Residual { flow, registers, start, end, .. } = residual;
+        let automaton = flow.finish(start, end, Span::NOWHERE);
+        let mut transitions = automaton.transitions;
+        for transition in &mut transitions {
+            for address in transition.instruction.addresses_mut() {
+                name_address(&program.memory, &moved, address);
+            }
+        }
+        program.threads.push(Thread {
+            name,
+            template,
+            copies: Copies::One,
+            registers,
+            locations: automaton.locations,
+            transitions,
+            initial: automaton.initial,
+            span,
+        });
+    }
+    program
+}
+
+/// Says which variable an access is to, if that is known.
+fn name_address(memory: &Memory, moved: &HashMap<Value, Value>, address: &mut Address) {
+    let Expr::Const(at) = address.expr else { return };
+    let at = moved.get(&at).copied().unwrap_or(at);
+    address.expr = Expr::Const(at);
+    let index = memory.variables.partition_point(|variable| variable.base <= at);
+    address.within = index.checked_sub(1).filter(|index| memory.variables[*index].contains(at)).map(VarId);
+}
+
+/// The cells of an object in the memory of the model.
+fn cells(world: &World<'_>, id: ObjectId, taken: &mut HashMap<String, usize>) -> Vec<Variable> {
+    let object = world.objects.get(id);
+    let mut all = object.cells.clone();
+    if world.facts.has_escaped(id) {
+        for (offset, size) in every_scalar(world, object) {
+            let end = offset + u64::from(size);
+            let free = all.range(..end).next_back().is_none_or(|(start, own)| start + u64::from(*own) <= offset);
+            if free && world.facts.is_accessed_anywhere(size) {
+                all.insert(offset, size);
+            }
+        }
+    }
+    let whole = all.len() == 1 && all.keys().next() == Some(&0);
+    all.into_iter()
+        .map(|(offset, size)| {
+            let name = name_of(world, object, id, offset, whole);
+            let count = taken.entry(name.clone()).or_insert(0);
+            *count += 1;
+            let name = if *count > 1 { format!("{name}.{count}") } else { name };
+            let initial = world.initial.get(&id).map(|contents| contents.read(offset, size));
+            let value = match initial {
+                Some(Ok(Datum::Int(value))) => value,
+                Some(Ok(Datum::Pointer(target, at))) => world.objects.address(target, at),
+                _ => 0,
+            };
+            Variable {
+                base: object.address + offset as Value,
+                domain: scalar_domain(size),
+                initial: vec![InitialValue::Value(value)],
+                ..Variable::scalar(name)
+            }
+        })
+        .collect()
+}
+
+/// The scalars of the type of an object; a heap block is an array of its type.
+fn every_scalar(world: &World<'_>, object: &Object) -> Vec<(u64, u32)> {
+    let Some(ty) = &object.ty else { return Vec::new() };
+    let one = scalars(world.module, ty, MOST_SCALARS);
+    let Some(stride) = world.module.size_of(ty).filter(|stride| *stride > 0) else { return one };
+    let mut all = Vec::new();
+    let mut at = 0;
+    while at + stride <= object.size && all.len() < MOST_SCALARS {
+        all.extend(one.iter().map(|(offset, size)| (at + offset, *size)));
+        at += stride;
+    }
+    all
+}
+
+fn name_of(world: &World<'_>, object: &Object, id: ObjectId, offset: u64, whole: bool) -> String {
+    if let ObjectKey::Heap { .. } = object.key {
+        let ty = match &object.ty {
+            Some(crate::ir::module::Type::Named(index)) => {
+                world.module.structs.get(*index).map(|named| named.name.trim_start_matches("struct.").to_owned())
+            }
+            _ => None,
+        };
+        let name = ty.unwrap_or_else(|| "heap".to_owned());
+        let number = world
+            .objects
+            .all()
+            .take_while(|(other, _)| *other != id)
+            .filter(|(_, other)| matches!(other.key, ObjectKey::Heap { .. }))
+            .count();
+        return if whole { format!("{name}{number}") } else { format!("{name}{number}+{offset}") };
+    }
+    if whole && object.debug.is_none() {
+        return object.name.clone();
+    }
+    world.scalar_name(id, offset)
+}
