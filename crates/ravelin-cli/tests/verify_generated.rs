@@ -15,7 +15,7 @@ use ravelin::answer::Verdict;
 use ravelin::answer::sanitizer::Problem;
 use ravelin_findings::events::{Act, flags};
 use ravelin_frontend::print;
-use ravelin_program::{Model, Program};
+use ravelin_program::{BinaryOp, Model, Program};
 use ravelin_sanitizer::report::{Wanted, ignoring};
 use ravelin_sanitizer::verify::JudgedModel;
 use ravelin_sanitizer::{Listeners, SteeredProgram, Streams, VerifiedProgram, VerifyPlan, WatchCommand};
@@ -201,6 +201,8 @@ fn config(kinds: &[InstructionKind]) -> Config {
         wrapping: false,
         ..Config::c11()
     };
+    // C has no function for a maximum or a minimum.
+    config.rmws.retain(|op| !op.binary().is_some_and(BinaryOp::selects));
     config.kinds.retain(|(kind, _)| {
         matches!(kind, Assign | CompareExchange | Fence | Load | Rmw | Store) || kinds.contains(kind)
     });

@@ -16,7 +16,7 @@ fn spin_finds_exactly_the_violations_of_sequential_consistency() {
     if !spin::is_installed() {
         return;
     }
-    let table: [(&str, Program, bool); 18] = [
+    let table: [(&str, Program, bool); 19] = [
         ("both threads of SB cannot read 0", store_buffering(0, 0), false),
         ("one thread of SB can read 0", store_buffering(0, 1), true),
         ("Peterson's algorithm excludes", peterson(true), false),
@@ -32,6 +32,7 @@ fn spin_finds_exactly_the_violations_of_sequential_consistency() {
         ("a value outside its type is a fault", escaping(Escape::Error), true),
         ("or blocks", escaping(Escape::Block), false),
         ("or wraps, and the last location is reached", escaping(Escape::Wrap), true),
+        ("unsigned operators, maxima and minima", calls(), false),
         ("a locked block runs as a whole or not at all", locked_block(), false),
         ("the bus lock keeps others out", bus_lock(true), false),
         ("without it they get in", bus_lock(false), true),
@@ -97,6 +98,32 @@ fn one_thread(code: impl FnOnce(&mut ravelin_program::ThreadBuilder, ravelin_pro
 fn assert_equal(thread: &mut ravelin_program::ThreadBuilder, value: i64) {
     let r = thread.register("r");
     thread.push(Instruction::Assert(Expr::from(r).eq(value.into())));
+}
+
+/// Asserts what operators that are written as calls give on some values, which SPIN reads from a cell.
+fn calls() -> Program {
+    one_thread(|thread, x| {
+        let (left, right) = (thread.register("left"), thread.register("right"));
+        let calls = BinaryOp::ALL.into_iter().filter(|op| op.is_call());
+        for op in calls {
+            for (a, b) in
+                [(6, 3), (3, 6), (0, 7), (-1, 3), (3, -1), (-6, -3), (-3, -6), (-5, 40), (5, 40), (-7, 0), (7, 1)]
+            {
+                // Other results do not fit, or are faults.
+                let Ok(-1000..=100_000_000) = op.apply(Arithmetic::Checked, a, b) else { continue };
+                if matches!(op, BinaryOp::UnsignedDiv | BinaryOp::UnsignedRem) && a < 0 && b > 0 {
+                    continue;
+                }
+                for (register, value) in [(left, a), (right, b)] {
+                    thread.store(x, Expr::Const(value), Order::Relaxed);
+                    thread.load(register, x, Order::Relaxed);
+                }
+                let result = op.apply(Arithmetic::Checked, a, b).expect("a value");
+                let call = Expr::binary(op, left.into(), right.into());
+                thread.push(Instruction::Assert(call.eq(Expr::Const(result))));
+            }
+        }
+    })
 }
 
 fn store_buffering(first: i64, second: i64) -> Program {

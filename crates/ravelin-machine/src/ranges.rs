@@ -323,15 +323,17 @@ pub(crate) fn binary(arithmetic: Arithmetic, op: BinaryOp, left: Interval, right
             let bits = 128 - b.max(d).leading_zeros();
             settle(arithmetic, 0, (1i128 << bits) - 1)
         }
-        BinaryOp::Shr if a >= 0 && c >= 0 => settle(arithmetic, 0, b),
-        BinaryOp::Eq
-        | BinaryOp::Ne
-        | BinaryOp::Lt
-        | BinaryOp::Le
-        | BinaryOp::Gt
-        | BinaryOp::Ge
-        | BinaryOp::And
-        | BinaryOp::Or => Interval { lo: 0, hi: 1 },
+        BinaryOp::Shr | BinaryOp::LogicalShr if a >= 0 && c >= 0 => settle(arithmetic, 0, b),
+        // Division by 0 gives nothing.
+        BinaryOp::UnsignedDiv if a >= 0 && c >= 0 => settle(arithmetic, a / d.max(1), b / c.max(1)),
+        BinaryOp::UnsignedRem if a >= 0 && c >= 0 => settle(arithmetic, 0, b.min(d.max(1) - 1)),
+        BinaryOp::Nand if a >= 0 && c >= 0 => settle(arithmetic, !b.min(d), -1),
+        BinaryOp::Max => Interval { lo: left.lo.max(right.lo), hi: left.hi.max(right.hi) },
+        BinaryOp::Min => Interval { lo: left.lo.min(right.lo), hi: left.hi.min(right.hi) },
+        BinaryOp::UnsignedMax if a >= 0 && c >= 0 => self::binary(arithmetic, BinaryOp::Max, left, right),
+        BinaryOp::UnsignedMin if a >= 0 && c >= 0 => self::binary(arithmetic, BinaryOp::Min, left, right),
+        BinaryOp::UnsignedMax | BinaryOp::UnsignedMin => left.join(right),
+        _ if op.is_truth() => Interval { lo: 0, hi: 1 },
         _ => match arithmetic {
             Arithmetic::Checked => Interval::FULL,
             Arithmetic::Wrapping(domain) => Interval { lo: domain.lo, hi: domain.hi },
@@ -517,6 +519,19 @@ mod tests {
             (Shr, interval(0, 40), interval(0, 3), interval(0, 40)),
             (Shl, small, small, Interval::FULL),
             (Lt, small, signed, interval(0, 1)),
+            (UnsignedLt, small, signed, interval(0, 1)),
+            (UnsignedDiv, interval(9, 20), interval(0, 4), interval(2, 20)),
+            (UnsignedDiv, small, signed, Interval::FULL),
+            (UnsignedRem, interval(0, 20), interval(0, 4), interval(0, 3)),
+            (UnsignedRem, interval(0, 2), interval(1, 9), interval(0, 2)),
+            (LogicalShr, interval(0, 40), interval(0, 3), interval(0, 40)),
+            (LogicalShr, signed, interval(0, 3), Interval::FULL),
+            (Nand, interval(0, 12), interval(0, 6), interval(-7, -1)),
+            (Max, small, signed, interval(2, 5)),
+            (Min, small, signed, interval(-3, 4)),
+            (UnsignedMax, small, interval(0, 9), interval(2, 9)),
+            (UnsignedMin, small, interval(0, 9), interval(0, 5)),
+            (UnsignedMax, small, signed, interval(-3, 5)),
             (Add, interval(Value::MAX - 1, Value::MAX), interval(0, 1), interval(Value::MAX - 1, Value::MAX)),
             (Sub, interval(Value::MIN, 0), interval(0, 1), interval(Value::MIN, 0)),
         ] {

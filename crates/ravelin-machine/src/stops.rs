@@ -155,9 +155,9 @@ fn operator_faults(op: BinaryOp, arithmetic: Arithmetic, left: Interval, right: 
         BinaryOp::Sub => wide(&[a - d, b - c]),
         BinaryOp::Mul => wide(&[a * c, a * d, b * c, b * d]),
         BinaryOp::Div => (c <= 0 && 0 <= d) || (left.lo == Value::MIN && c <= -1 && -1 <= d),
-        BinaryOp::Rem => c <= 0 && 0 <= d,
+        BinaryOp::Rem | BinaryOp::UnsignedDiv | BinaryOp::UnsignedRem => c <= 0 && 0 <= d,
         BinaryOp::Shl => c < 0 || d > 63 || wide(&[a << d.clamp(0, 63), b << d.clamp(0, 63)]),
-        BinaryOp::Shr => c < 0 || d > 63,
+        BinaryOp::Shr | BinaryOp::LogicalShr => c < 0 || d > 63,
         _ => false,
     }
 }

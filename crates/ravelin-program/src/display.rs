@@ -129,6 +129,10 @@ pub fn show_expr<A>(
             let constant = matches!((op, &**operand), (UnaryOp::Neg, Expr::Const(_)));
             if constant { format!("{}({inner})", op.symbol()) } else { format!("{}{inner}", op.symbol()) }
         }
+        Expr::Binary(op, _, left, right) if op.is_call() => {
+            let (left, right) = (show_expr(left, 0, around, show_atom), show_expr(right, 0, around, show_atom));
+            format!("{}({left}, {right})", op.symbol())
+        }
         Expr::Binary(op, _, left, right) => {
             let precedence = op.precedence();
             let left_outer = if op.is_comparison() { precedence + 1 } else { precedence };
@@ -239,7 +243,7 @@ impl Show<'_> {
                 format!("{}.store({})", self.address(address), orders(&[self.expr(value)], *order))
             }
             Instruction::Rmw { op, arithmetic, address, operand, order, old } => {
-                let own = if op.binary().is_some() { self.arithmetic.map(|_| *arithmetic) } else { self.arithmetic };
+                let own = if op.computes() { self.arithmetic.map(|_| *arithmetic) } else { self.arithmetic };
                 let inner = Show { arithmetic: own, ..*self };
                 let arguments = orders(&[inner.expr(operand)], *order);
                 let access = format!("{}.{}({arguments})", inner.address(address), op.method());

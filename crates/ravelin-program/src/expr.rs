@@ -2,7 +2,7 @@
 //!
 //! In a thread the atoms are its registers; in a goal they are what an observer sees ([`crate::Observable`]).
 //! Comparison and logic give 0 or 1, any value except 0 is true, and `&&`, `||` evaluate their right side only if
-//! needed.
+//! needed. Unsigned operators take both operands for 64-bit patterns, as C does with `uint64_t`.
 //!
 //! Every operator has its own [`Arithmetic`]. Operations that a front end adds are computed with 64 bits even if the
 //! operators of the source wrap. Examples are the sum of an array's address and an index, and the step of a loop's
@@ -44,6 +44,21 @@ pub enum BinaryOp {
     Ge,
     And,
     Or,
+    /// `/` on operands re-read as unsigned, and the result re-read as signed.
+    UnsignedDiv,
+    UnsignedRem,
+    /// Shifts zeros in.
+    LogicalShr,
+    UnsignedLt,
+    UnsignedLe,
+    UnsignedGt,
+    UnsignedGe,
+    /// All bits of `a & b` inverted.
+    Nand,
+    Max,
+    Min,
+    UnsignedMax,
+    UnsignedMin,
 }
 
 impl UnaryOp {
@@ -68,7 +83,7 @@ impl UnaryOp {
 }
 
 impl BinaryOp {
-    pub const ALL: [BinaryOp; 18] = [
+    pub const ALL: [BinaryOp; 30] = [
         BinaryOp::Add,
         BinaryOp::Sub,
         BinaryOp::Mul,
@@ -87,8 +102,21 @@ impl BinaryOp {
         BinaryOp::Ge,
         BinaryOp::And,
         BinaryOp::Or,
+        BinaryOp::UnsignedDiv,
+        BinaryOp::UnsignedRem,
+        BinaryOp::LogicalShr,
+        BinaryOp::UnsignedLt,
+        BinaryOp::UnsignedLe,
+        BinaryOp::UnsignedGt,
+        BinaryOp::UnsignedGe,
+        BinaryOp::Nand,
+        BinaryOp::Max,
+        BinaryOp::Min,
+        BinaryOp::UnsignedMax,
+        BinaryOp::UnsignedMin,
     ];
 
+    /// What stands between its operands, or before them if it [`is_call`](BinaryOp::is_call).
     pub fn symbol(self) -> &'static str {
         match self {
             BinaryOp::Add => "+",
@@ -109,10 +137,27 @@ impl BinaryOp {
             BinaryOp::Ge => ">=",
             BinaryOp::And => "&&",
             BinaryOp::Or => "||",
+            BinaryOp::UnsignedDiv => "udiv",
+            BinaryOp::UnsignedRem => "urem",
+            BinaryOp::LogicalShr => "lshr",
+            BinaryOp::UnsignedLt => "ult",
+            BinaryOp::UnsignedLe => "ule",
+            BinaryOp::UnsignedGt => "ugt",
+            BinaryOp::UnsignedGe => "uge",
+            BinaryOp::Nand => "nand",
+            BinaryOp::Max => "max",
+            BinaryOp::Min => "min",
+            BinaryOp::UnsignedMax => "umax",
+            BinaryOp::UnsignedMin => "umin",
         }
     }
 
-    /// How tightly the operator binds, as in Rust; larger is tighter.
+    /// Written as `udiv(a, b)` and not as `a / b`.
+    pub fn is_call(self) -> bool {
+        self.precedence() == CALL
+    }
+
+    /// How tightly the operator binds, as in Rust; larger is tighter. Calls bind tighter than all operators.
     pub fn precedence(self) -> u8 {
         match self {
             BinaryOp::Or => 1,
@@ -124,6 +169,18 @@ impl BinaryOp {
             BinaryOp::Shl | BinaryOp::Shr => 7,
             BinaryOp::Add | BinaryOp::Sub => 8,
             BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => 9,
+            BinaryOp::UnsignedDiv
+            | BinaryOp::UnsignedRem
+            | BinaryOp::LogicalShr
+            | BinaryOp::UnsignedLt
+            | BinaryOp::UnsignedLe
+            | BinaryOp::UnsignedGt
+            | BinaryOp::UnsignedGe
+            | BinaryOp::Nand
+            | BinaryOp::Max
+            | BinaryOp::Min
+            | BinaryOp::UnsignedMax
+            | BinaryOp::UnsignedMin => CALL,
         }
     }
 
@@ -136,17 +193,31 @@ impl BinaryOp {
             BinaryOp::Ge => Some(BinaryOp::Lt),
             BinaryOp::Gt => Some(BinaryOp::Le),
             BinaryOp::Le => Some(BinaryOp::Gt),
+            BinaryOp::UnsignedLt => Some(BinaryOp::UnsignedGe),
+            BinaryOp::UnsignedGe => Some(BinaryOp::UnsignedLt),
+            BinaryOp::UnsignedGt => Some(BinaryOp::UnsignedLe),
+            BinaryOp::UnsignedLe => Some(BinaryOp::UnsignedGt),
             _ => None,
         }
     }
 
     pub fn is_comparison(self) -> bool {
-        self.precedence() == 3
+        self.opposite().is_some()
     }
 
-    /// Whether its result depends on its [`Arithmetic`]: it is neither a comparison nor logic.
+    /// Its result is 0 or 1: a comparison or logic.
+    pub fn is_truth(self) -> bool {
+        self.is_comparison() || matches!(self, BinaryOp::And | BinaryOp::Or)
+    }
+
+    /// Its result is one of its operands.
+    pub fn selects(self) -> bool {
+        matches!(self, BinaryOp::Max | BinaryOp::Min | BinaryOp::UnsignedMax | BinaryOp::UnsignedMin)
+    }
+
+    /// Whether its result depends on its [`Arithmetic`]: it is neither a comparison nor logic, and does not select.
     pub fn computes(self) -> bool {
-        !self.is_comparison() && !matches!(self, BinaryOp::And | BinaryOp::Or)
+        !self.is_truth() && !self.selects()
     }
 
     /// Applies the operator to two values. Division rounds towards zero and the remainder has the dividend's sign,
@@ -175,8 +246,35 @@ impl BinaryOp {
             BinaryOp::Ge => Ok(Value::from(a >= b)),
             BinaryOp::And => Ok(Value::from(a != 0 && b != 0)),
             BinaryOp::Or => Ok(Value::from(a != 0 || b != 0)),
+            BinaryOp::UnsignedDiv | BinaryOp::UnsignedRem if right == 0 => Err(Fault::DivisionByZero),
+            BinaryOp::UnsignedDiv => arithmetic.settle(re_read(unsigned(left) / unsigned(right)).into()),
+            BinaryOp::UnsignedRem => arithmetic.settle(re_read(unsigned(left) % unsigned(right)).into()),
+            BinaryOp::LogicalShr if !(0..64).contains(&right) => Err(Fault::BadShift(right)),
+            BinaryOp::LogicalShr => arithmetic.settle(re_read(unsigned(left) >> right).into()),
+            BinaryOp::UnsignedLt => Ok(Value::from(unsigned(left) < unsigned(right))),
+            BinaryOp::UnsignedLe => Ok(Value::from(unsigned(left) <= unsigned(right))),
+            BinaryOp::UnsignedGt => Ok(Value::from(unsigned(left) > unsigned(right))),
+            BinaryOp::UnsignedGe => Ok(Value::from(unsigned(left) >= unsigned(right))),
+            BinaryOp::Nand => arithmetic.settle(!(a & b)),
+            BinaryOp::Max => Ok(left.max(right)),
+            BinaryOp::Min => Ok(left.min(right)),
+            BinaryOp::UnsignedMax => Ok(re_read(unsigned(left).max(unsigned(right)))),
+            BinaryOp::UnsignedMin => Ok(re_read(unsigned(left).min(unsigned(right)))),
         }
     }
+}
+
+/// Precedence of what is written as a call.
+const CALL: u8 = 11;
+
+/// The bits of a value as an unsigned number.
+fn unsigned(value: Value) -> u64 {
+    value.cast_unsigned()
+}
+
+/// The value with the bits of an unsigned number.
+fn re_read(number: u64) -> Value {
+    number.cast_signed()
 }
 
 impl<A> Expr<A> {
@@ -383,6 +481,36 @@ mod tests {
         let byte = Arithmetic::Wrapping(Domain::new(0, 255, Escape::Wrap));
         let equal = |arithmetic| Expr::<RegId>::binary_in(arithmetic, BinaryOp::Eq, 1.into(), 2.into());
         assert_eq!(equal(byte), equal(Arithmetic::Checked));
+    }
+
+    #[test]
+    fn unsigned_operators_see_64_bits() {
+        let of = |op, left: Value, right: Value| eval(&Expr::binary(op, left.into(), right.into()));
+        for (op, left, right, result) in [
+            (BinaryOp::UnsignedDiv, -1, 2, Value::MAX),
+            (BinaryOp::UnsignedDiv, -1, 1, -1),
+            (BinaryOp::UnsignedDiv, 7, -1, 0),
+            (BinaryOp::UnsignedRem, -1, 10, 5),
+            (BinaryOp::UnsignedRem, 7, -1, 7),
+            (BinaryOp::LogicalShr, -1, 63, 1),
+            (BinaryOp::LogicalShr, -1, 0, -1),
+            (BinaryOp::UnsignedLt, 1, -1, 1),
+            (BinaryOp::UnsignedLe, -1, -1, 1),
+            (BinaryOp::UnsignedGt, Value::MIN, Value::MAX, 1),
+            (BinaryOp::UnsignedGe, 0, -1, 0),
+            (BinaryOp::Nand, 6, 3, -3),
+            (BinaryOp::Max, -1, 1, 1),
+            (BinaryOp::Min, -1, 1, -1),
+            (BinaryOp::UnsignedMax, -1, 1, -1),
+            (BinaryOp::UnsignedMin, -1, 1, 1),
+        ] {
+            assert_eq!(of(op, left, right), Ok(result), "{}({left}, {right})", op.symbol());
+        }
+        assert_eq!(of(BinaryOp::UnsignedDiv, 1, 0), Err(Fault::DivisionByZero));
+        assert_eq!(of(BinaryOp::UnsignedRem, -1, 0), Err(Fault::DivisionByZero));
+        assert_eq!(of(BinaryOp::LogicalShr, 1, 64), Err(Fault::BadShift(64)));
+        let byte = Arithmetic::Wrapping(Domain::new(0, 255, Escape::Wrap));
+        assert_eq!(eval(&Expr::binary_in(byte, BinaryOp::Nand, 6.into(), 3.into())), Ok(253));
     }
 
     #[test]

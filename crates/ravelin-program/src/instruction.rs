@@ -173,11 +173,28 @@ pub enum RmwOp {
     And,
     Or,
     Xor,
+    Nand,
+    Max,
+    Min,
+    UnsignedMax,
+    UnsignedMin,
     Exchange,
 }
 
 impl RmwOp {
-    pub const ALL: [RmwOp; 6] = [RmwOp::Add, RmwOp::Sub, RmwOp::And, RmwOp::Or, RmwOp::Xor, RmwOp::Exchange];
+    pub const ALL: [RmwOp; 11] = [
+        RmwOp::Add,
+        RmwOp::Sub,
+        RmwOp::And,
+        RmwOp::Or,
+        RmwOp::Xor,
+        RmwOp::Nand,
+        RmwOp::Max,
+        RmwOp::Min,
+        RmwOp::UnsignedMax,
+        RmwOp::UnsignedMin,
+        RmwOp::Exchange,
+    ];
 
     /// The name of its method: `x.fetch_add(1)`.
     pub fn method(self) -> &'static str {
@@ -187,6 +204,11 @@ impl RmwOp {
             RmwOp::And => "fetch_and",
             RmwOp::Or => "fetch_or",
             RmwOp::Xor => "fetch_xor",
+            RmwOp::Nand => "fetch_nand",
+            RmwOp::Max => "fetch_max",
+            RmwOp::Min => "fetch_min",
+            RmwOp::UnsignedMax => "fetch_umax",
+            RmwOp::UnsignedMin => "fetch_umin",
             RmwOp::Exchange => "swap",
         }
     }
@@ -204,13 +226,23 @@ impl RmwOp {
             RmwOp::And => Some(BinaryOp::BitAnd),
             RmwOp::Or => Some(BinaryOp::BitOr),
             RmwOp::Xor => Some(BinaryOp::BitXor),
+            RmwOp::Nand => Some(BinaryOp::Nand),
+            RmwOp::Max => Some(BinaryOp::Max),
+            RmwOp::Min => Some(BinaryOp::Min),
+            RmwOp::UnsignedMax => Some(BinaryOp::UnsignedMax),
+            RmwOp::UnsignedMin => Some(BinaryOp::UnsignedMin),
             RmwOp::Exchange => None,
         }
+    }
+
+    /// Whether what it writes depends on its [`Arithmetic`].
+    pub fn computes(self) -> bool {
+        self.binary().is_some_and(BinaryOp::computes)
     }
 }
 
 impl Instruction {
-    /// A read-modify-write. An exchange computes nothing, so its arithmetic is always the same.
+    /// A read-modify-write. An exchange, a maximum and a minimum compute nothing, so their arithmetic is always the same.
     pub fn rmw(
         op: RmwOp,
         arithmetic: Arithmetic,
@@ -219,7 +251,7 @@ impl Instruction {
         order: Order,
         old: Option<RegId>,
     ) -> Instruction {
-        let arithmetic = if op.binary().is_some() { arithmetic } else { Arithmetic::Checked };
+        let arithmetic = if op.computes() { arithmetic } else { Arithmetic::Checked };
         Instruction::Rmw { op, arithmetic, address, operand, order, old }
     }
 
@@ -343,7 +375,7 @@ impl Instruction {
     /// How its operators compute, in expressions and as a read-modify-write.
     pub fn for_each_arithmetic(&self, visit: &mut impl FnMut(Arithmetic)) {
         match self {
-            Instruction::Rmw { op, arithmetic, .. } if op.binary().is_some() => visit(*arithmetic),
+            Instruction::Rmw { op, arithmetic, .. } if op.computes() => visit(*arithmetic),
             Instruction::Wait { condition, .. } => condition.expr.for_each_arithmetic(visit),
             _ => {}
         }
@@ -367,7 +399,7 @@ impl Instruction {
                 value.compute_in(arithmetic);
             }
             Instruction::Rmw { op, arithmetic: own, address: at, operand, .. } => {
-                if op.binary().is_some() {
+                if op.computes() {
                     *own = arithmetic;
                 }
                 address(at);

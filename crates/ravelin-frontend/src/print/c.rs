@@ -19,8 +19,8 @@ mod step;
 use super::names::Names;
 use expression::TermWriter;
 use ravelin_program::{
-    Address, BinaryOp, Copies, Expr, InitialValue, Instruction, LocId, Order, Program, Thread, Transition, UnaryOp,
-    Value, Variable,
+    Address, BinaryOp, Copies, Expr, InitialValue, Instruction, LocId, Order, Program, RmwOp, Thread, Transition,
+    UnaryOp, Value, Variable,
 };
 use std::collections::BTreeSet;
 use step::StepWriter;
@@ -35,6 +35,7 @@ const RESERVED: &[&str] = &[
     "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof",
     "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "bool", "true", "false",
     "asm", "typeof", "main", "mem", "any", "divide", "modulo", "shift_left", "shift_right", "wrap", "ended", "rounds",
+    "unsigned_divide", "unsigned_modulo", "shift_in_zeros", "not_and", "larger", "smaller", "unsigned_larger", "unsigned_smaller",
     "seeds", "end", "left_over", "seed", "first", "tried", "count", "arguments", "threads", "patience", "unused", "start",
     "exit", "abort", "read", "write", "index", "y0", "y1", "yn", "j0", "j1", "jn", "time", "signal", "wait", "fork",
     "pause", "link", "unlink", "close", "open", "free", "malloc", "remove", "rename", "rand", "random", "select", "send",
@@ -56,7 +57,11 @@ pub enum NotInC {
         "memory would reach from address {lo} to {hi}, and the C program has an array of at most {MOST_CELLS} cells"
     )]
     WideMemory { lo: i128, hi: i128 },
-    #[error("`{0}` is one step on a variable that wraps and is counted up or down elsewhere, which C cannot say")]
+    #[error("`{0}` has no function in C11 and no builtin of compilers; write it as a loop with a compare-exchange")]
+    NoFunction(String),
+    #[error(
+        "`{0}` is one step on a variable that wraps and that other steps may leave outside its type, which C cannot say"
+    )]
     WrapsWhenCounted(String),
 }
 
@@ -165,6 +170,8 @@ fn storage(program: &Program, flat: bool) -> Vec<AccessForm> {
             Instruction::Load { order: Order::NonAtomic, .. } | Instruction::Store { order: Order::NonAtomic, .. } => {
                 AccessForm::Plain
             }
+            // C11 has no such function for `_Atomic`, but compilers have one for plain memory.
+            Instruction::Rmw { op: RmwOp::Nand, .. } => AccessForm::Mixed,
             _ => AccessForm::Atomic,
         };
         for access in instruction.accesses() {
@@ -222,6 +229,14 @@ HELPER long long divide(long long a, long long b) { return b == 0 || b == -1 ? -
 HELPER long long modulo(long long a, long long b) { return b == 0 || b == -1 ? 0 : a % b; }
 HELPER long long shift_left(long long a, long long b) { return (long long)((unsigned long long)a << (b & 63)); }
 HELPER long long shift_right(long long a, long long b) { return a >> (b & 63); }
+HELPER long long unsigned_divide(long long a, long long b) { return b ? (unsigned long long)a / (unsigned long long)b : 0; }
+HELPER long long unsigned_modulo(long long a, long long b) { return b ? (unsigned long long)a % (unsigned long long)b : 0; }
+HELPER long long shift_in_zeros(long long a, long long b) { return (unsigned long long)a >> (b & 63); }
+HELPER long long not_and(long long a, long long b) { return ~(a & b); }
+HELPER long long larger(long long a, long long b) { return a > b ? a : b; }
+HELPER long long smaller(long long a, long long b) { return a < b ? a : b; }
+HELPER long long unsigned_larger(long long a, long long b) { return (unsigned long long)a > (unsigned long long)b ? a : b; }
+HELPER long long unsigned_smaller(long long a, long long b) { return (unsigned long long)a < (unsigned long long)b ? a : b; }
 
 /* The value congruent to v in lo..=hi. */
 HELPER long long wrap(__int128 v, long long lo, long long hi) {

@@ -320,7 +320,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Method; 13] = {
+    pub const ALL: [Method; 18] = {
         use ravelin_program::RmwOp;
         [
             Method::Load,
@@ -332,6 +332,11 @@ impl Method {
             Method::Rmw(RmwOp::And),
             Method::Rmw(RmwOp::Or),
             Method::Rmw(RmwOp::Xor),
+            Method::Rmw(RmwOp::Nand),
+            Method::Rmw(RmwOp::Max),
+            Method::Rmw(RmwOp::Min),
+            Method::Rmw(RmwOp::UnsignedMax),
+            Method::Rmw(RmwOp::UnsignedMin),
             Method::Rmw(RmwOp::Exchange),
             Method::CompareExchange { weak: false },
             Method::CompareExchange { weak: true },

@@ -39,6 +39,9 @@ pub fn format_expr(expr: &Expr) -> String {
         ExprKind::Integer { text, .. } => text.clone(),
         ExprKind::Bool(value) => value.to_string(),
         ExprKind::Unary(op, operand) => format!("{}{}", op.symbol(), format_expr(operand)),
+        ExprKind::Binary(op, left, right) if op.is_call() => {
+            format!("{}({}, {})", op.symbol(), format_expr(left), format_expr(right))
+        }
         ExprKind::Binary(op, left, right) => {
             format!("{} {} {}", format_expr(left), op.symbol(), format_expr(right))
         }

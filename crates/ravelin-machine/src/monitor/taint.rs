@@ -186,7 +186,7 @@ fn is_total(expr: &Expr, thread: usize, ranges: &Ranges) -> bool {
         Expr::Unary(UnaryOp::Not, _, operand) => total(operand),
         Expr::Unary(UnaryOp::Neg, _, operand) => total(operand) && is_small(operand),
         Expr::Binary(op, arithmetic, left, right) => {
-            let fits = op.is_comparison() || matches!(op, BinaryOp::And | BinaryOp::Or);
+            let fits = op.is_truth() || op.selects();
             let sums = matches!(op, BinaryOp::Add | BinaryOp::Sub);
             let is_exact = *arithmetic != Arithmetic::Checked || is_small(left) && is_small(right);
             total(left) && total(right) && (fits || sums && is_exact)

@@ -3,8 +3,8 @@
 use super::random::Random;
 use super::{Config, InstructionKind};
 use ravelin_program::{
-    Address, Arithmetic, BinaryOp, Domain, Escape, Expr, Instruction, LocId, Order, RegId, RmwOp, ThreadBuilder,
-    UnaryOp, Value, VarId, WaitAtom, WaitCondition,
+    Address, Arithmetic, BinaryOp, Domain, Escape, Expr, Instruction, LocId, Order, RegId, ThreadBuilder, UnaryOp,
+    Value, VarId, WaitAtom, WaitCondition,
 };
 
 /// A variable to access.
@@ -206,7 +206,7 @@ impl Body<'_, '_> {
                 order: self.access(Order::fits_store),
             },
             InstructionKind::Rmw => Instruction::rmw(
-                self.random.pick(&RmwOp::ALL),
+                self.random.pick(&self.config.rmws),
                 self.arithmetic(),
                 self.address(),
                 self.value(),

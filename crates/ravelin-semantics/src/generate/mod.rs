@@ -26,7 +26,7 @@ pub use shrink::shrink;
 
 use body::{Body, VariableChoice};
 use ravelin_program::{
-    Arithmetic, Domain, Escape, InitialValue, LocId, Order, Program, ProgramBuilder, ThreadBuilder, Variable,
+    Arithmetic, Domain, Escape, InitialValue, LocId, Order, Program, ProgramBuilder, RmwOp, ThreadBuilder, Variable,
 };
 use std::ops::RangeInclusive;
 
@@ -60,6 +60,8 @@ pub struct Config {
     pub orders: Vec<Order>,
     /// The kinds of instructions and their weights.
     pub kinds: Vec<(InstructionKind, usize)>,
+    /// What read-modify-writes compute.
+    pub rmws: Vec<RmwOp>,
     pub goals: RangeInclusive<usize>,
 }
 
@@ -122,6 +124,7 @@ impl Config {
                 (InstructionKind::BusLock, 1),
                 (InstructionKind::Locked, 3),
             ],
+            rmws: RmwOp::ALL.to_vec(),
             goals: 0..=2,
         }
     }

@@ -18,10 +18,17 @@ pub(super) fn defined<A: Clone>(expr: &Expr<A>) -> Option<Expr<A>> {
         Expr::Binary(op, _, left, right) => {
             let divisor = || (**right).clone();
             let own = match (op, &**right) {
-                (BinaryOp::Div | BinaryOp::Rem, Expr::Const(divisor)) if *divisor != 0 => None,
-                (BinaryOp::Div | BinaryOp::Rem, _) => Some(Expr::binary(BinaryOp::Ne, divisor(), Expr::Const(0))),
-                (BinaryOp::Shl | BinaryOp::Shr, Expr::Const(bits)) if (0..64).contains(bits) => None,
-                (BinaryOp::Shl | BinaryOp::Shr, _) => Some(between(divisor(), 0, 63)),
+                (
+                    BinaryOp::Div | BinaryOp::Rem | BinaryOp::UnsignedDiv | BinaryOp::UnsignedRem,
+                    Expr::Const(divisor),
+                ) if *divisor != 0 => None,
+                (BinaryOp::Div | BinaryOp::Rem | BinaryOp::UnsignedDiv | BinaryOp::UnsignedRem, _) => {
+                    Some(Expr::binary(BinaryOp::Ne, divisor(), Expr::Const(0)))
+                }
+                (BinaryOp::Shl | BinaryOp::Shr | BinaryOp::LogicalShr, Expr::Const(bits)) if (0..64).contains(bits) => {
+                    None
+                }
+                (BinaryOp::Shl | BinaryOp::Shr | BinaryOp::LogicalShr, _) => Some(between(divisor(), 0, 63)),
                 _ => None,
             };
             all(all(defined(left), defined(right)), own)

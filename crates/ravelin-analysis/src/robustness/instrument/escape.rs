@@ -3,9 +3,7 @@
 //! A domain whose values cannot leave it, as far as can be seen from single instructions, stays as it is, so that
 //! the printed program looks like the original.
 
-use ravelin_program::{
-    Address, BinaryOp, Domain, Escape, Expr, Instruction, Program, RegId, RmwOp, Thread, UnaryOp, Value,
-};
+use ravelin_program::{Address, Domain, Escape, Expr, Instruction, Program, RegId, RmwOp, Thread, UnaryOp, Value};
 
 /// The program with blocking domains in place of those that could be left by an error.
 pub(super) fn blocking(program: &Program) -> Program {
@@ -135,7 +133,7 @@ fn range(thread: &Thread, expr: &Expr) -> ValueRange {
             (domain.lo, domain.hi)
         }
         Expr::Unary(UnaryOp::Not, _, _) => BOOL,
-        Expr::Binary(op, ..) if op.is_comparison() || matches!(op, BinaryOp::And | BinaryOp::Or) => BOOL,
+        Expr::Binary(op, ..) if op.is_truth() => BOOL,
         _ => ANY,
     }
 }

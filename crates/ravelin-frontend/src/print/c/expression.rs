@@ -99,6 +99,24 @@ fn write_expr<A>(expr: &Expr<A>, atom: &impl Fn(&A) -> String) -> String {
                 BinaryOp::Rem => "modulo",
                 BinaryOp::Shl => "shift_left",
                 BinaryOp::Shr => "shift_right",
+                BinaryOp::UnsignedDiv => "unsigned_divide",
+                BinaryOp::UnsignedRem => "unsigned_modulo",
+                BinaryOp::LogicalShr => "shift_in_zeros",
+                BinaryOp::Nand => "not_and",
+                BinaryOp::Max => "larger",
+                BinaryOp::Min => "smaller",
+                BinaryOp::UnsignedMax => "unsigned_larger",
+                BinaryOp::UnsignedMin => "unsigned_smaller",
+                BinaryOp::UnsignedLt | BinaryOp::UnsignedLe | BinaryOp::UnsignedGt | BinaryOp::UnsignedGe => {
+                    let sign = match op {
+                        BinaryOp::UnsignedLt => "<",
+                        BinaryOp::UnsignedLe => "<=",
+                        BinaryOp::UnsignedGt => ">",
+                        _ => ">=",
+                    };
+                    let unsigned = |expr| format!("(unsigned long long){}", write_operand(expr, atom));
+                    return format!("{} {sign} {}", unsigned(left), unsigned(right));
+                }
                 _ => {
                     let (left, right) = (write_operand(left, atom), write_operand(right, atom));
                     // Where the result is wrapped, the exact one must exist first.
@@ -108,7 +126,8 @@ fn write_expr<A>(expr: &Expr<A>, atom: &impl Fn(&A) -> String) -> String {
                     return if op.computes() { settle(*arithmetic, exact) } else { exact };
                 }
             };
-            settle(*arithmetic, format!("{call}({}, {})", write_expr(left, atom), write_expr(right, atom)))
+            let exact = format!("{call}({}, {})", write_expr(left, atom), write_expr(right, atom));
+            if op.computes() { settle(*arithmetic, exact) } else { exact }
         }
     }
 }

@@ -5,7 +5,9 @@
 
 use super::expression::{CellTerm, TermWriter, constant};
 use super::{AccessForm, CSetting, NotInC};
-use ravelin_program::{Access, Address, Domain, Escape, Expr, Instruction, Order, RegId, RmwOp, Value, WaitCondition};
+use ravelin_program::{
+    Access, Address, BinaryOp, Domain, Escape, Expr, Instruction, Order, RegId, RmwOp, Value, WaitCondition,
+};
 
 /// Writes the instructions of one thread.
 pub(super) struct StepWriter<'a> {
@@ -70,6 +72,9 @@ impl Lines<'_> {
             }
             Instruction::Store { address, value, order } => self.store(address, value, *order),
             Instruction::Unlock(address) => self.store(address, &Expr::Const(0), Order::Release),
+            Instruction::Rmw { op, .. } if op.binary().is_some_and(BinaryOp::selects) => {
+                return Err(NotInC::NoFunction(self.shown(instruction)));
+            }
             Instruction::Rmw { op, address, operand, order, old, .. } => self.rmw(*op, address, operand, *order, *old),
             Instruction::CompareExchange { address, expected, new, success, failure, weak, old, ok } => {
                 let cell = self.cell(address);
@@ -206,7 +211,7 @@ impl Lines<'_> {
         let variable = super::variable_of(program, address);
         let mut instructions = program.threads.iter().flat_map(|thread| &thread.transitions).map(|t| &t.instruction);
         let counts = |instruction: &Instruction| match instruction {
-            Instruction::Rmw { op: RmwOp::Add | RmwOp::Sub, address, .. } => {
+            Instruction::Rmw { op: RmwOp::Add | RmwOp::Sub | RmwOp::Nand, address, .. } => {
                 super::variable_of(program, address) == variable
             }
             _ => false,
@@ -254,7 +259,7 @@ impl Lines<'_> {
 /// Whether an instruction needs the value of a cell in the cell itself.
 fn needs_the_value(instruction: &Instruction) -> bool {
     match instruction {
-        Instruction::Rmw { op, .. } => matches!(op, RmwOp::And | RmwOp::Or | RmwOp::Xor),
+        Instruction::Rmw { op, .. } => matches!(op, RmwOp::And | RmwOp::Or | RmwOp::Xor | RmwOp::Nand),
         Instruction::CompareExchange { .. } | Instruction::BlockingCas { .. } | Instruction::Lock(_) => true,
         _ => false,
     }

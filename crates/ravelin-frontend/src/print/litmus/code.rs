@@ -97,7 +97,7 @@ impl<'a> Writer<'a> {
                     order => format!("atomic_store_explicit({cell}, {value}, {});", order_name(*order)),
                 }
             }
-            Instruction::Rmw { op, address, operand, order, old, .. } => {
+            Instruction::Rmw { op, address, operand, order, old, .. } if is_in_c11(*op) => {
                 let (cell, operand) = (self.cell(instruction, address)?, self.expr(operand)?);
                 let method = if *op == RmwOp::Exchange { "exchange" } else { op.method() };
                 format!("{}atomic_{method}_explicit({cell}, {operand}, {});", self.set(*old), order_name(*order))
@@ -125,6 +125,7 @@ impl<'a> Writer<'a> {
             }
             Instruction::Fence(order) => format!("atomic_thread_fence({});", order_name(*order)),
             Instruction::Nop
+            | Instruction::Rmw { .. }
             | Instruction::Havoc { .. }
             | Instruction::Assume(_)
             | Instruction::Assert(_)
@@ -218,4 +219,9 @@ fn mentioned(statement: &LitmusStatement, registers: &mut BTreeSet<RegId>) {
             body.iter().for_each(|inner| mentioned(inner, registers));
         }
     }
+}
+
+/// C11 has a generic function for it.
+fn is_in_c11(op: RmwOp) -> bool {
+    matches!(op, RmwOp::Add | RmwOp::Sub | RmwOp::And | RmwOp::Or | RmwOp::Xor | RmwOp::Exchange)
 }

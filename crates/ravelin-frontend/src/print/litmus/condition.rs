@@ -92,7 +92,7 @@ impl Propositions<'_> {
 fn is_truth(condition: &Condition) -> bool {
     match condition {
         Expr::Atom(Observable::At(..)) | Expr::Unary(UnaryOp::Not, _, _) => true,
-        Expr::Binary(op, ..) => op.is_comparison() || matches!(op, BinaryOp::And | BinaryOp::Or),
+        Expr::Binary(op, ..) => op.is_truth(),
         _ => false,
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn expression(expr: &Expr, thread: &str, local: &dyn Fn(RegId) -> Str
         Expr::Atom(register) => local(*register),
         Expr::Unary(UnaryOp::Neg, _, inner) => format!("0 - {}", operand(inner)?),
         Expr::Unary(UnaryOp::Not, _, inner) => match &**inner {
-            Expr::Binary(op, _, left, right) if op.opposite().is_some() => {
+            Expr::Binary(op, _, left, right) if op.is_comparison() && !op.is_call() => {
                 let op = op.opposite().unwrap_or(BinaryOp::Ne);
                 format!("{} {} {}", operand(left)?, op.symbol(), operand(right)?)
             }
@@ -33,7 +33,7 @@ pub(super) fn expression(expr: &Expr, thread: &str, local: &dyn Fn(RegId) -> Str
             let (left, right) = (operand(left)?, operand(right)?);
             format!("{left} - (({left} / {right}) * {right})")
         }
-        Expr::Binary(op @ (BinaryOp::Shl | BinaryOp::Shr), ..) => {
+        Expr::Binary(op, ..) if op.is_call() || matches!(op, BinaryOp::Shl | BinaryOp::Shr) => {
             return Err(Inexpressible::Operator { thread: thread.to_owned(), operator: op.symbol() });
         }
         Expr::Binary(op, _, left, right) => format!("{} {} {}", operand(left)?, op.symbol(), operand(right)?),
@@ -49,7 +49,7 @@ pub(super) fn literal(value: Value) -> String {
 fn is_truth(expr: &Expr) -> bool {
     match expr {
         Expr::Unary(UnaryOp::Not, _, _) => true,
-        Expr::Binary(op, ..) => op.is_comparison() || matches!(op, BinaryOp::And | BinaryOp::Or),
+        Expr::Binary(op, ..) => op.is_truth(),
         _ => false,
     }
 }

@@ -6,7 +6,7 @@
 //! `break`, which litmus tests do not have, and are refused.
 
 use super::Inexpressible;
-use ravelin_program::{BinaryOp, Expr, Instruction, LocId, Thread, UnaryOp};
+use ravelin_program::{Expr, Instruction, LocId, Thread, UnaryOp};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The most statements of one thread; branches that are written out several times could make it exponentially long.
@@ -263,5 +263,5 @@ fn opposite(condition: Expr) -> Expr {
 }
 
 fn is_truth(condition: &Expr) -> bool {
-    matches!(condition, Expr::Binary(op, ..) if op.is_comparison() || matches!(op, BinaryOp::And | BinaryOp::Or))
+    matches!(condition, Expr::Binary(op, ..) if op.is_truth())
 }

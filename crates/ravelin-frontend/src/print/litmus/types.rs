@@ -240,9 +240,7 @@ fn computes(expr: &Expr) -> bool {
     match expr {
         Expr::Const(_) | Expr::Atom(_) => false,
         Expr::Unary(op, _, operand) => op.computes() || computes(operand),
-        Expr::Binary(op, _, left, right) => {
-            !(op.is_comparison() || matches!(op, BinaryOp::And | BinaryOp::Or)) || computes(left) || computes(right)
-        }
+        Expr::Binary(op, _, left, right) => !op.is_truth() || computes(left) || computes(right),
     }
 }
 
@@ -278,7 +276,7 @@ fn values(expr: &Expr, registers: &[TypeValues]) -> TypeValues {
     });
     let truth = match expr {
         Expr::Unary(UnaryOp::Not, ..) => true,
-        Expr::Binary(op, ..) => op.is_comparison() || matches!(op, BinaryOp::And | BinaryOp::Or),
+        Expr::Binary(op, ..) => op.is_truth(),
         _ => false,
     };
     match tried {

@@ -248,7 +248,67 @@ impl Compiler {
                 let text = if by.hi > 31 { format!("({y} > 31 -> 0 - ({x} < 0) : {x} >> {y})") } else { text };
                 self.settle(arithmetic, text, a.corners(by, |a, b| a >> b), || "false".to_owned())
             }
+            _ if op.is_call() => self.call(op, arithmetic, left, right),
             _ => PromelaTerm::new(text, TermRange::BOOL),
+        }
+    }
+
+    /// An operator that `.rav` writes as a call. Operands have 32 bits, and are extended by their sign before they count as unsigned.
+    fn call(&mut self, op: BinaryOp, arithmetic: Arithmetic, left: &PromelaTerm, right: &PromelaTerm) -> PromelaTerm {
+        let (a, b) = (left.range, right.range);
+        let (x, y) = (&left.text, &right.text);
+        let below = |x: &str, y: &str| format!("((({x} < 0) != ({y} < 0)) -> ({y} < 0) : ({x} < {y}))");
+        let never = || "false".to_owned();
+        let either = TermRange { lo: a.lo.min(b.lo), hi: a.hi.max(b.hi) };
+        let any = TermRange { lo: -MOST, hi: MOST };
+        match op {
+            BinaryOp::UnsignedLt => PromelaTerm::new(below(x, y), TermRange::BOOL),
+            BinaryOp::UnsignedGt => PromelaTerm::new(below(y, x), TermRange::BOOL),
+            BinaryOp::UnsignedLe => PromelaTerm::new(format!("({} == 0)", below(y, x)), TermRange::BOOL),
+            BinaryOp::UnsignedGe => PromelaTerm::new(format!("({} == 0)", below(x, y)), TermRange::BOOL),
+            BinaryOp::Max => PromelaTerm::new(format!("({x} > {y} -> {x} : {y})"), either),
+            BinaryOp::Min => PromelaTerm::new(format!("({x} < {y} -> {x} : {y})"), either),
+            BinaryOp::UnsignedMax => PromelaTerm::new(format!("({} -> {y} : {x})", below(x, y)), either),
+            BinaryOp::UnsignedMin => PromelaTerm::new(format!("({} -> {x} : {y})", below(x, y)), either),
+            BinaryOp::Nand => {
+                let bits = 128 - a.magnitude().max(b.magnitude()).leading_zeros();
+                let widest = TermRange { lo: -(1i128 << bits), hi: 1i128 << bits };
+                let text = format!("(-1 - ({x} & {y}))");
+                self.settle(arithmetic, text, widest.clip(any), never)
+            }
+            BinaryOp::UnsignedDiv | BinaryOp::UnsignedRem => {
+                if b.meets(TermRange::exactly(0)) {
+                    self.check(Obstacle::Fault, format!("({y} == 0)"));
+                }
+                if a.lo < 0 {
+                    let few = if op == BinaryOp::UnsignedDiv { 1 } else { 0 };
+                    self.check(Obstacle::TooWide, format!("({x} < 0 && {y} > {few})"));
+                }
+                let text = match op {
+                    _ if a.lo >= 0 && b.lo >= 0 => {
+                        format!("({x} {} {y})", if op == BinaryOp::UnsignedDiv { "/" } else { "%" })
+                    }
+                    // Nothing but other negative numbers is as large as a negative one.
+                    BinaryOp::UnsignedDiv => {
+                        format!("({y} < 0 -> ({} == 0) : ({x} < 0 -> {x} : ({x} / {y})))", below(x, y))
+                    }
+                    _ => format!("({y} < 0 -> ({} -> {x} : ({x} - {y})) : ({x} % {y}))", below(x, y)),
+                };
+                let exact = if a.lo >= 0 { TermRange { lo: 0, hi: a.hi.max(1) } } else { any };
+                self.settle(arithmetic, text, exact, never)
+            }
+            _ => {
+                if let Some(outside) = right.outside(TermRange { lo: 0, hi: 63 }) {
+                    self.check(Obstacle::Fault, outside);
+                }
+                let shifted = format!("({y} > 31 -> 0 : {x} >> {y})");
+                if a.lo >= 0 {
+                    return self.settle(arithmetic, shifted, TermRange { lo: 0, hi: a.hi }, never);
+                }
+                self.check(Obstacle::TooWide, format!("({x} < 0 && {y} > 0 && {y} < 33)"));
+                let text = format!("({x} < 0 -> ({y} == 0 -> {x} : ({MOST} >> ({y} - 33))) : {shifted})");
+                self.settle(arithmetic, text, any, never)
+            }
         }
     }
 

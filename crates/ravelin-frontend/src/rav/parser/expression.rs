@@ -28,6 +28,7 @@ impl Parser<'_> {
                 if op.is_comparison()
                     && let ExprKind::Binary(earlier, ..) = &left.kind
                     && earlier.is_comparison()
+                    && !earlier.is_call()
                 {
                     let diagnostic = Diagnostic::error(parser.cursor.span(), "comparisons cannot be chained");
                     return Err(parser.report(diagnostic.with_help("compare twice and join with `&&`")));
@@ -136,12 +137,28 @@ impl Parser<'_> {
                     self.expect(",", "and what to compute in this type")?;
                     self.in_arithmetic(Some(ty))?
                 }
+                word if self.cursor.is_ahead(1, "(") && operator_named(word).is_some() => {
+                    let op = operator_named(word).unwrap_or(BinaryOp::Max);
+                    self.count_operator()?;
+                    self.cursor.bump();
+                    self.cursor.bump();
+                    self.operator_call(op)?
+                }
                 word if is_keyword(word) && word != "mem" => return Err(self.expected("an expression")),
                 _ => self.named()?,
             },
             _ => return Err(self.expected("an expression")),
         };
         Ok(Expr { kind, span: self.cursor.span_from(start) })
+    }
+
+    /// The rest of `udiv(a, b)`.
+    fn operator_call(&mut self, op: BinaryOp) -> Parse<ExprKind> {
+        let left = self.expr()?;
+        self.expect(",", &format!("and the second operand of `{}`", op.symbol()))?;
+        let right = self.expr()?;
+        self.expect(")", "after the operands")?;
+        Ok(ExprKind::Binary(op, Box::new(left), Box::new(right)))
     }
 
     /// The rest of `checked(e)` or `wrapping(T, e)`.
@@ -278,6 +295,11 @@ impl Parser<'_> {
         self.expect(")", "after the condition")?;
         Ok(ExprKind::Wait(Box::new(WaitCall { condition, order })))
     }
+}
+
+/// The operator that is written `name(a, b)`.
+pub fn operator_named(word: &str) -> Option<BinaryOp> {
+    BinaryOp::ALL.into_iter().find(|op| op.is_call() && op.symbol() == word)
 }
 
 /// The order with this name.

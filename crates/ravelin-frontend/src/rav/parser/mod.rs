@@ -7,7 +7,7 @@ mod expression;
 mod item;
 mod statement;
 
-pub use expression::order_named;
+pub use expression::{operator_named, order_named};
 
 use super::ast::{Comment, Comments, File, Name};
 use super::lexer::{RavTokens, lex};

@@ -1,7 +1,7 @@
 //! Statements and blocks.
 
 use super::super::ast::{Block, Comments, Else, Expr, ExprKind, If, Name, Pattern, RavPlace, Statement, StatementKind};
-use super::{ITEM_WORDS, Parse, Parser, STATEMENT_WORDS, SyntaxError, is_keyword};
+use super::{ITEM_WORDS, Parse, Parser, STATEMENT_WORDS, SyntaxError, is_keyword, operator_named};
 use crate::Diagnostic;
 use crate::cursor::TokenKind;
 use crate::suggest::nearest;
@@ -294,7 +294,9 @@ impl Parser<'_> {
 
     /// A word that is followed by what only a keyword can be followed by.
     fn misspelt_statement(&mut self) -> Parse<()> {
-        let Some(word) = self.cursor.word().filter(|word| !is_keyword(word) && *word != "checked") else {
+        let Some(word) =
+            self.cursor.word().filter(|word| !is_keyword(word) && *word != "checked" && operator_named(word).is_none())
+        else {
             return Ok(());
         };
         let next = self.cursor.ahead(1);
