@@ -2,7 +2,7 @@
 
 use ravelin_analysis::robustness::{CannotInstrument, UnknownAttack, attack_name, attacks, find_attack, instrument};
 use ravelin_frontend::Language;
-use ravelin_program::{HardwareProgram, Source};
+use ravelin_program::{Domain, HardwareProgram, Source, Unnamed};
 use std::path::Path;
 
 fn parse(text: &str, language: Language) -> HardwareProgram {
@@ -120,7 +120,7 @@ fn what_cannot_be_instrumented_is_refused_with_a_reason() {
     let odd = parse("thread t { mem[7].store(1); let r = mem[8].load(); }", Language::Rav);
     assert!(instrument(&odd, attacks(&odd)[0]).is_ok());
     let mut odd = odd.into_inner();
-    odd.memory.unnamed = ravelin_program::Domain { lo: 1, hi: 2, ..odd.memory.unnamed };
+    odd.memory.unnamed = Unnamed::Cells(Domain { lo: 1, hi: 2, ..Domain::FULL });
     let odd = HardwareProgram::new(&odd);
     let refusal = instrument(&odd, attacks(&odd)[0]);
     assert_eq!(refusal, Err(CannotInstrument::UnnamedDomain { lo: 1, hi: 2 }));

@@ -47,6 +47,7 @@ impl Language {
             ["max_value", ..] if text.contains("global ") => Some(Language::Rocker),
             ["global", ..] => Some(Language::Rocker),
             ["thread", _, "initial" | "transition" | "end", ..] | ["memory_size", ..] => Some(Language::Trencher),
+            ["strict", "mem" | "mem;", ..] => Some(Language::Rav),
             ["static" | "const" | "thread" | "never" | "arithmetic" | "max_value", ..] => Some(Language::Rav),
             _ => None,
         }

@@ -21,6 +21,7 @@ fn a_language_is_told_by_its_first_words() {
         ("// ROBUSTNESS egr: not: ra.\nmax_value 2;\nglobal x;", Some(Language::Rocker)),
         ("//! Peterson\nstatic x;\nthread p { }", Some(Language::Rav)),
         ("thread p { }", Some(Language::Rav)),
+        ("strict mem;\nstatic x;", Some(Language::Rav)),
         ("hello", None),
         ("", None),
         ("// only a comment", None),

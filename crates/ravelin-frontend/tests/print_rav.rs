@@ -5,7 +5,7 @@ use ravelin_frontend::rav::parse;
 use ravelin_program::{
     Address, Arithmetic, BinaryOp, Copies, Domain, Escape, Expr, Goal, GoalKind, InitialValue, Instruction, LocId,
     Location, Observable, Order, Program, ProgramBuilder, RegId, RmwOp, Source, Span, Thread, ThreadId, Transition,
-    UnaryOp, Variable, WaitAtom, WaitCondition,
+    UnaryOp, Unnamed, Variable, WaitAtom, WaitCondition,
 };
 
 #[test]
@@ -240,9 +240,35 @@ fn ends_that_goals_tell_apart_stay_apart() {
 }
 
 #[test]
+fn gaps_come_back_where_nothing_is() {
+    let mut builder = ProgramBuilder::new("");
+    builder.program.memory.unnamed = Unnamed::Nothing;
+    builder.gap(3);
+    let x = builder.variable(Variable::scalar("x"));
+    builder.gap(1);
+    builder.variable(Variable::array("a", 2));
+    let mut thread = builder.thread("t");
+    let r = thread.register("r");
+    thread.load(r, x, Order::Relaxed);
+    for expr in [r.into(), Expr::Const(0), Expr::Const(7)] {
+        thread.push(Instruction::Load { reg: r, address: Address::computed(expr), order: Order::Relaxed });
+    }
+    thread.finish();
+    let program = builder.finish().expect("valid");
+    let text = print::rav(&program);
+    assert!(text.starts_with("strict mem;\ngap 3;\nstatic x;\ngap 1;\nstatic a: [_; 2];\n"), "{text}");
+    let back = read(&text);
+    assert_eq!(back.memory.unnamed, Unnamed::Nothing);
+    let places = |program: &Program| program.memory.named_addresses().collect::<Vec<_>>();
+    assert_eq!(places(&back), [4, 6, 7]);
+    assert!(print::rav(&back).ends_with(&text));
+    assert!(back.same_as(&read(&print::rav(&back))));
+}
+
+#[test]
 fn domains_and_arithmetic_come_back() {
     let mut builder = ProgramBuilder::new("");
-    builder.program.memory.unnamed = Domain::new(0, 4, Escape::Block);
+    builder.program.memory.unnamed = Unnamed::Cells(Domain::new(0, 4, Escape::Block));
     let array = builder.variable(Variable::array("a", 3));
     let base = builder.base(array);
     let mut thread = builder.thread("t");

@@ -28,6 +28,32 @@ thread t {
 }
 
 #[test]
+fn memory_is_strict_once_and_gaps_do_not_go_back() {
+    check(
+        "
+  strict mem;
+  strict mem;
+//^^^^^^^^^^^ `strict mem` is declared twice
+strict memory;
+//     ^^^^^^ expected `mem` after `strict`, found `memory` (did you mean `mem`?)
+static x;
+gap -1;
+//  ^^ a gap of -1 addresses would go back to those of variables
+gap 1 << 62;
+//  ^^^^^^^ a gap of 4611686018427387904 addresses leads too far
+thread t {
+    x.store(ult(1));
+    //           ^ expected `,` and the second operand of `ult`, found `)`
+}
+",
+    );
+    let parsed =
+        rav::parse(Source::new("t.rav", "strict mem; static x; thread t { mem[2].store(1); } never mem[2] == 1;"));
+    let messages: Vec<&str> = parsed.diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+    assert_eq!(messages, ["a condition names the cell at address 2, and there is none"]);
+}
+
+#[test]
 fn misspelt_names_are_all_reported_with_what_was_meant() {
     check(
         "

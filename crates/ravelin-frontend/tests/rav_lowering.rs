@@ -438,7 +438,7 @@ fn domains_come_from_types_and_defaults() {
         program.memory.variables.iter().map(|variable| show_domain(variable.domain)).collect();
     let shown: Vec<&str> = domains.iter().flatten().map(String::as_str).collect();
     assert_eq!(shown, ["wrapping 0..=7", "wrapping 0..=3", "blocking u8"]);
-    assert_eq!(show_domain(program.memory.unnamed).as_deref(), Some("wrapping 0..=7"));
+    assert_eq!(program.memory.unnamed.domain().and_then(show_domain).as_deref(), Some("wrapping 0..=7"));
     let registers: Vec<Option<String>> =
         program.threads[0].registers.iter().map(|register| show_domain(register.domain)).collect();
     // Hidden registers hold whatever can be loaded into them.

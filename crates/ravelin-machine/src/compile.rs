@@ -253,7 +253,11 @@ impl Machine {
         let symmetry = Symmetry::find(&program, &layout, &ranges, settings, watch)?;
         Ok(Machine {
             slot_by_address: layout.addresses.iter().enumerate().map(|(slot, &address)| (address, slot)).collect(),
-            cell_domains: layout.addresses.iter().map(|&address| program.memory.domain_at(address)).collect(),
+            cell_domains: layout
+                .addresses
+                .iter()
+                .map(|&address| program.memory.domain_at(address).unwrap_or(Domain::FULL))
+                .collect(),
             threads,
             goals_need_locations: program.goals.iter().all(observe::needs_location),
             goals,

@@ -7,7 +7,8 @@
 
 use ravelin_explore::{Limit, Watch};
 use ravelin_program::{
-    Address, Arithmetic, BinaryOp, Domain, Expr, InitialValue, Instruction, Observable, Program, RmwOp, UnaryOp, Value,
+    Address, Arithmetic, BinaryOp, Domain, Expr, InitialValue, Instruction, Observable, Program, RmwOp, UnaryOp,
+    Unnamed, Value,
 };
 use std::collections::BTreeMap;
 
@@ -97,7 +98,9 @@ impl Ranges {
         for thread in &program.threads {
             for transition in &thread.transitions {
                 for access in transition.instruction.accesses() {
-                    if let Some(address) = access.address.expr.constant() {
+                    if let Some(address) = access.address.expr.constant()
+                        && program.memory.has_cell(address)
+                    {
                         cells.entry(address).or_insert(Interval::point(0));
                     }
                 }
@@ -138,9 +141,13 @@ impl Ranges {
             }
         }
         for (address, now) in &mut self.cells {
-            visit(now, before.cells[address], program.memory.domain_at(*address));
+            if let Ok(domain) = program.memory.domain_at(*address) {
+                visit(now, before.cells[address], domain);
+            }
         }
-        visit(&mut self.others, before.others, program.memory.unnamed);
+        if let Unnamed::Cells(domain) = program.memory.unnamed {
+            visit(&mut self.others, before.others, domain);
+        }
         changed
     }
 
@@ -222,7 +229,8 @@ impl Ranges {
             value = Some(value.map_or(*cell, |value| value.join(*cell)));
             named += 1;
         }
-        if named < i128::from(addresses.hi) - i128::from(addresses.lo) + 1 {
+        let gaps = named < i128::from(addresses.hi) - i128::from(addresses.lo) + 1;
+        if gaps && program.memory.unnamed != Unnamed::Nothing {
             value = Some(value.map_or(self.others, |value| value.join(self.others)));
         }
         value.unwrap_or(Interval::point(0))
@@ -232,11 +240,16 @@ impl Ranges {
         let addresses = self.addresses(program, thread, address);
         let mut named = 0i128;
         for (address, cell) in self.cells.range_mut(addresses.lo..=addresses.hi) {
-            *cell = cell.join(fit(value, program.memory.domain_at(*address), *cell));
+            if let Ok(domain) = program.memory.domain_at(*address) {
+                *cell = cell.join(fit(value, domain, *cell));
+            }
             named += 1;
         }
-        if named < i128::from(addresses.hi) - i128::from(addresses.lo) + 1 {
-            self.others = self.others.join(fit(value, program.memory.unnamed, self.others));
+        let gaps = named < i128::from(addresses.hi) - i128::from(addresses.lo) + 1;
+        if let Unnamed::Cells(domain) = program.memory.unnamed
+            && gaps
+        {
+            self.others = self.others.join(fit(value, domain, self.others));
         }
     }
 
@@ -249,6 +262,11 @@ impl Ranges {
             // An address outside is a fault, so nothing outside is touched.
             interval =
                 Interval { lo: interval.lo.clamp(variable.base, last), hi: interval.hi.clamp(variable.base, last) };
+        } else if program.memory.unnamed == Unnamed::Nothing
+            && let (Some(first), Some(end)) = (program.memory.variables.first(), program.memory.variables.last())
+        {
+            let (base, last) = (first.base, end.base + (end.cells() as Value - 1));
+            interval = Interval { lo: interval.lo.clamp(base, last), hi: interval.hi.clamp(base, last) };
         }
         interval
     }

@@ -277,7 +277,10 @@ impl Machine {
                     return Err(Fault::OutOfBounds { address, base: *base, len: *len }.into());
                 }
                 let slot = self.slot_by_address.get(&address);
-                slot.copied().ok_or(StepOutcome::Outgrown(Overflow::Address(address)))
+                slot.copied().ok_or_else(|| match self.program.memory.domain_at(address) {
+                    Ok(_) => StepOutcome::Outgrown(Overflow::Address(address)),
+                    Err(fault) => fault.into(),
+                })
             }
         }
     }

@@ -6,7 +6,8 @@
 use crate::ranges::{Interval, Ranges, interval_of};
 use ravelin_explore::{Limit, Watch};
 use ravelin_program::{
-    Address, Arithmetic, BinaryOp, Domain, Escape, Expr, Instruction, Program, RegId, Thread, UnaryOp, Value, WaitAtom,
+    Address, Arithmetic, BinaryOp, Domain, Escape, Expr, Instruction, Program, RegId, Thread, UnaryOp, Unnamed, Value,
+    WaitAtom,
 };
 
 /// Some step of the program may fault, or an assertion may fail.
@@ -100,14 +101,14 @@ impl StopScan<'_> {
             return faulty(memory.variables[variable.0].domain, value);
         }
         let addresses = self.ranges.addresses(self.program, self.thread, address);
-        faulty(memory.unnamed, value)
+        memory.unnamed.domain().is_some_and(|domain| faulty(domain, value))
             || memory.variables.iter().any(|variable| {
                 let last = variable.base + variable.cells() as Value - 1;
                 addresses.lo <= last && variable.base <= addresses.hi && faulty(variable.domain, value)
             })
     }
 
-    /// The address may be outside its array, or have no value.
+    /// The address may be outside its array or of every object, or have no value.
     fn leaves(&self, address: &Address) -> bool {
         let outside = address.within.is_some_and(|variable| {
             let variable = &self.program.memory.variables[variable.0];
@@ -115,7 +116,17 @@ impl StopScan<'_> {
             let addresses = self.eval(&address.expr);
             addresses.lo < variable.base || addresses.hi > last
         });
-        outside || self.faults(&address.expr)
+        outside || self.has_no_cell(address) || self.faults(&address.expr)
+    }
+
+    /// The address may lead to where nothing is. One inside its array leads to a cell.
+    fn has_no_cell(&self, address: &Address) -> bool {
+        let memory = &self.program.memory;
+        if memory.unnamed != Unnamed::Nothing || address.within.is_some() {
+            return false;
+        }
+        let addresses = self.eval(&address.expr);
+        !memory.named_runs().iter().any(|&(first, last)| first <= addresses.lo && addresses.hi <= last)
     }
 
     /// The expression may have no value.
@@ -223,6 +234,7 @@ mod tests {
             "arithmetic wrapping 0..4; static a: [_; 4]; thread t { let i; loop { i = i + 1; a[i].store(1); } }",
             "static x; thread t { bus_lock; x.store(1); bus_unlock; }",
             "static x; thread t { let r = x.load(); assert(true); }",
+            "strict mem; static x = &y; static y = &x; thread t { let p = x.load(); mem[p].load(); mem[1].store(1); }",
             "static x: 1..3 = 1; thread t { wait(8 / x == 4); } thread u { x.store(2); }",
         ] {
             assert!(!stops(text), "{text}");
@@ -244,6 +256,9 @@ mod tests {
             "static x; thread t { bus_lock; bus_unlock; bus_unlock; }",
             "static x: blocking u8; thread t { let r: bool = x.load(); wait(x == 1 / r); }",
             "static x: bool; thread t { wait(8 / x == 8); } thread u { x.store(1); }",
+            "strict mem; static x = 2; static y; thread t { let p = x.load(); mem[p + 1].store(0); }",
+            "strict mem; static x = 1; gap 1; static y = 3; thread t { let p = y.load(); mem[p - 1].store(0); }",
+            "strict mem; static x; thread t { mem[0].store(1); }",
         ] {
             assert!(stops(text), "{text}");
         }

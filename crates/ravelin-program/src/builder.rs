@@ -26,6 +26,11 @@ impl ProgramBuilder {
         VarId(self.program.memory.variables.len() - 1)
     }
 
+    /// Leaves addresses out before the next variable.
+    pub fn gap(&mut self, addresses: u32) {
+        self.next_address += Value::from(addresses);
+    }
+
     /// The address of a variable's first cell.
     pub fn base(&self, variable: VarId) -> Value {
         self.program.memory.variables[variable.0].base

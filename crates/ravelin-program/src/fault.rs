@@ -15,6 +15,9 @@ pub enum Fault {
     BadShift(Value),
     #[error("the index leads to address {address}, outside the array at {base}..{end}", end = base + len)]
     OutOfBounds { address: Value, base: Value, len: Value },
+    /// Nothing is there: see [`crate::Unnamed::Nothing`].
+    #[error("the access is to address {address}, {}", if *address == 0 { "which is null" } else { "outside of every object" })]
+    NoObject { address: Value },
     #[error("bus_unlock by a thread that does not hold the bus lock")]
     BusNotHeld,
 }

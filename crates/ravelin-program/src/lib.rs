@@ -51,7 +51,7 @@ pub use fault::Fault;
 pub use goal::{Condition, Goal, GoalKind, Observable, Observation, is_count, is_total};
 pub use hardware::HardwareProgram;
 pub use instruction::{Access, Address, Instruction, Order, RmwOp};
-pub use memory::{InitialValue, Memory, VarId, Variable};
+pub use memory::{InitialValue, Memory, Unnamed, VarId, Variable};
 pub use model::{Model, SeqCstReading, UnknownModel};
 pub use program::Program;
 pub use repair::{Change, FenceStrength, Site, ThreadTransition, repaired};

@@ -187,6 +187,9 @@ impl Validator {
                 Some(thread) if register.0 < thread.registers.len() => {}
                 _ => self.error(span, "a condition names a register that does not exist".to_owned()),
             },
+            Observable::Memory(address) if !program.memory.has_cell(*address) => {
+                self.error(span, format!("a condition names the cell at address {address}, and there is none"));
+            }
             Observable::Memory(_) => {}
         }
     }

@@ -2,8 +2,8 @@
 
 use ravelin_program::{
     Address, BinaryOp, Copies, Domain, Escape, Expr, Fault, Goal, GoalKind, InitialValue, Instruction, LocId, Model,
-    Observable, Order, Program, ProgramBuilder, RegId, RmwOp, Span, ThreadBuilder, ThreadId, TransitionId, Value,
-    Variable, WaitAtom, WaitCondition,
+    Observable, Order, Program, ProgramBuilder, RegId, RmwOp, Span, ThreadBuilder, ThreadId, TransitionId, Unnamed,
+    Value, Variable, WaitAtom, WaitCondition,
 };
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Exploration, NotModelled, Reference, Refusal, State, TooMany};
@@ -310,6 +310,40 @@ fn faults_and_failed_assertions_have_no_successor_and_are_reported() {
     thread.finish();
     let explored = explore(&builder.finish().expect("valid"), Model::Sc);
     assert_eq!(explored.faults[0].2, Fault::OutOfBounds { address: 3, base: 1, len: 2 });
+}
+
+#[test]
+fn an_access_to_where_nothing_is_is_a_fault() {
+    for address in [0, 1, 2, 3, 4] {
+        let at = || Address::computed(Expr::Const(address));
+        let instructions = [
+            Instruction::Load { reg: RegId(0), address: at(), order: Order::Relaxed },
+            Instruction::Store { address: at(), value: Expr::Const(0), order: Order::Relaxed },
+            Instruction::exchange(at(), Expr::Const(0), Order::Relaxed),
+            Instruction::Lock(at()),
+            Instruction::Locked {
+                body: vec![Instruction::Store { address: at(), value: Expr::Const(1), order: Order::Relaxed }],
+                drains: true,
+            },
+        ];
+        for instruction in instructions {
+            let mut builder = ProgramBuilder::new("strict");
+            builder.program.memory.unnamed = Unnamed::Nothing;
+            builder.variable(Variable::scalar("x"));
+            builder.gap(1);
+            builder.variable(Variable::scalar("y"));
+            let mut thread = builder.thread("t");
+            thread.register("r");
+            thread.push(instruction.clone());
+            thread.finish();
+            let program = builder.finish().expect("valid");
+            for model in Model::HARDWARE {
+                let found: Vec<Fault> = explore(&program, model).faults.iter().map(|fault| fault.2).collect();
+                let expected = if [1, 3].contains(&address) { vec![] } else { vec![Fault::NoObject { address }] };
+                assert_eq!(found, expected, "{instruction:?} under {model}");
+            }
+        }
+    }
 }
 
 #[test]

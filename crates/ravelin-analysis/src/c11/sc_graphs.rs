@@ -245,10 +245,10 @@ fn actions_of<'p>(program: &'p Program, steps: &'p [(ThreadId, TransitionId)]) -
 fn initial_memories(program: &Program) -> Option<Vec<Vec<(Value, Value)>>> {
     let mut memories = vec![Vec::new()];
     for address in program.memory.named_addresses() {
-        if program.memory.initial_at(address) != InitialValue::Any {
+        let (InitialValue::Any, Ok(domain)) = (program.memory.initial_at(address), program.memory.domain_at(address))
+        else {
             continue;
-        }
-        let domain = program.memory.domain_at(address);
+        };
         let count = domain.size()?.checked_mul(memories.len() as u64)?;
         if count > MOST_VALUES {
             return None;

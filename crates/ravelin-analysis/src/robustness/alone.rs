@@ -165,7 +165,8 @@ impl<'a> LoneWalks<'a> {
     ) -> Result<(), Impossible> {
         match self.address(state, address)? {
             Some(address) => {
-                let value = admitted(self.program.memory.domain_at(address), value)?;
+                let domain = self.program.memory.domain_at(address).map_err(|_| Impossible)?;
+                let value = admitted(domain, value)?;
                 if follows || state.waiting.contains_key(&address) {
                     state.waiting.insert(address, value);
                 }
@@ -182,11 +183,7 @@ impl<'a> LoneWalks<'a> {
 
     fn address(&self, state: &LoneState, address: &Address) -> Result<Option<Value>, Impossible> {
         let value = evaluate(&address.expr, &state.registers)?;
-        let array = address.within.map(|variable| &self.program.memory.variables[variable.0]);
-        match (value, array) {
-            (Some(value), Some(array)) if !array.contains(value) => Err(Impossible),
-            _ => Ok(value),
-        }
+        value.map(|value| self.program.memory.resolve(address, value).map_err(|_| Impossible)).transpose()
     }
 }
 

@@ -21,7 +21,7 @@ use super::names::Names;
 use code::Writer;
 use ravelin_program::{
     Address, Arithmetic, Copies, Domain, Escape, Goal, GoalKind, InitialValue, Instruction, Observable, Order, Program,
-    RegId, ThreadId, Value,
+    RegId, ThreadId, Unnamed, Value,
 };
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -130,7 +130,9 @@ fn refuse(program: &Program) -> Result<(), Inexpressible> {
             };
         }
     }
-    fits("mem", program.memory.unnamed)?;
+    if let Unnamed::Cells(domain) = program.memory.unnamed {
+        fits("mem", domain)?;
+    }
     for thread in &program.threads {
         if thread.copies == Copies::Any {
             return Err(Inexpressible::AnyCopies(thread.name.clone()));
@@ -222,8 +224,7 @@ impl Identifiers {
 /// The cell that an address names, if it is always the same one.
 fn fixed(program: &Program, address: &Address) -> Option<Value> {
     let cell = address.expr.constant()?;
-    let inside = address.within.is_none_or(|variable| program.memory.variables[variable.0].contains(cell));
-    inside.then_some(cell)
+    program.memory.resolve(address, cell).ok()
 }
 
 fn is_plain(instruction: &Instruction) -> bool {

@@ -429,7 +429,7 @@ impl Writer<'_> {
                 InitialValue::Value(0) => {}
                 InitialValue::Value(value) => self.line(2, &format!("{place} = {value};")),
                 InitialValue::Any => {
-                    let domain = self.program.memory.domain_at(address);
+                    let Ok(domain) = self.program.memory.domain_at(address) else { continue };
                     let choose = format!("do :: {place} < {} -> {place} = {place} + 1 :: break od;", domain.hi);
                     self.line(2, &format!("{place} = {}; {choose}", domain.lo));
                 }

@@ -6,7 +6,7 @@
 //!
 //! - Copies of one template are threads of their own: `p[1]` is printed as `thread p_1`.
 //! - Addresses count from 1 in order of declaration. A program that uses raw addresses keeps its own: gaps are filled by
-//!   `static gap…`, and a variable that cannot be reached this way loses its name and is written `mem[…]`. If it also
+//!   `static gap…`, or left by `gap N;` where nothing is at addresses without a name (`strict mem;`), and a variable that cannot be reached this way loses its name and is written `mem[…]`. If it also
 //!   had a type or an initial value, a comment in the text says that it is not kept.
 //! - A register starts at 0, or at the value of its type closest to it. Another initial value is assigned in the thread's first steps, before its first location.
 //!   Hidden registers become ordinary ones (`$1` is printed as `tmp1`).
@@ -22,8 +22,8 @@ mod legal;
 mod statement;
 
 use ravelin_program::{
-    Arithmetic, Copies, Domain, Escape, Expr, GoalKind, InitialValue, Program, Register, Variable, show_domain,
-    show_expr,
+    Arithmetic, Copies, Domain, Escape, Expr, GoalKind, InitialValue, Program, Register, Unnamed, Value, Variable,
+    show_domain, show_expr,
 };
 
 /// `.rav` text for any valid program.
@@ -37,7 +37,12 @@ pub fn rav(program: &Program) -> String {
         text.push_str(&format!("// Not kept: {note}\n"));
     }
     let (defaults, arithmetic) = defaults(&program, &mut text);
+    let mut next = 1;
     for variable in &program.memory.variables {
+        if variable.base != next {
+            text.push_str(&format!("gap {};\n", variable.base - next));
+        }
+        next = variable.base + variable.cells() as Value;
         text.push_str(&format!("{}\n", declaration(variable, defaults)));
     }
     for thread in &program.threads {
@@ -71,11 +76,14 @@ fn separate(text: &mut String) {
     }
 }
 
-/// Writes `max_value` and `arithmetic`; gives the domain of whatever has no type, and how operators compute of which
+/// Writes `strict mem`, `max_value` and `arithmetic`; gives the domain of whatever has no type, and how operators compute of which
 /// nothing is said.
 fn defaults(program: &Program, text: &mut String) -> (Domain, Arithmetic) {
-    let unnamed = program.memory.unnamed;
+    let unnamed = program.memory.unnamed.domain().unwrap_or(Domain::FULL);
     let mut arithmetic = Arithmetic::Checked;
+    if program.memory.unnamed == Unnamed::Nothing {
+        text.push_str("strict mem;\n");
+    }
     if unnamed != Domain::FULL {
         let policy = match unnamed.escape {
             Escape::Error => "error",

@@ -69,6 +69,10 @@ pub enum ItemKind {
         escape: Option<Name>,
     },
     Arithmetic(Type),
+    /// `strict mem;`: nothing is at addresses without a name.
+    StrictMemory,
+    /// `gap 3;`: so many addresses are left out.
+    Gap(Expr),
     Static {
         name: Name,
         ty: Option<Type>,

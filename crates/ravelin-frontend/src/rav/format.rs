@@ -192,6 +192,8 @@ impl Writer {
                 let escape = escape.as_ref().map(|escape| format!(" {}", escape.text)).unwrap_or_default();
                 format!("max_value {}{escape};", format_expr(value))
             }
+            ItemKind::StrictMemory => "strict mem;".to_owned(),
+            ItemKind::Gap(addresses) => format!("gap {};", format_expr(addresses)),
             ItemKind::Arithmetic(ty) => format!("arithmetic {};", format_type(ty)),
             ItemKind::Static { name, ty, init } => {
                 let ty = ty.as_ref().map(|ty| format!(": {}", format_type(ty))).unwrap_or_default();

@@ -12,6 +12,7 @@ mod lower;
 mod parser;
 
 pub use format::format;
+pub(crate) use lower::MAX_ADDRESS;
 pub(crate) use lower::for_each_block;
 pub use parser::is_keyword;
 

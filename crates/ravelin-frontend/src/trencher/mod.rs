@@ -18,7 +18,7 @@ pub(crate) mod word;
 
 use crate::diagnostic::tidy;
 use crate::{Diagnostic, Language, ParseResult};
-use ravelin_program::{Domain, Escape, Program, Source, Value};
+use ravelin_program::{Domain, Escape, Program, Source, Unnamed, Value};
 
 /// More findings than this are not shown: nobody reads them.
 const MAX_DIAGNOSTICS: usize = 500;
@@ -46,7 +46,7 @@ pub fn parse(source: Source) -> ParseResult {
 /// Makes all values wrap: what is put into a register or a cell is taken modulo this number.
 pub fn wrap(program: &mut Program, modulus: Value) {
     let domain = Domain::new(0, modulus - 1, Escape::Wrap);
-    program.memory.unnamed = domain;
+    program.memory.unnamed = Unnamed::Cells(domain);
     program.memory.variables.iter_mut().for_each(|variable| variable.domain = domain);
     let registers = program.threads.iter_mut().flat_map(|thread| &mut thread.registers);
     registers.for_each(|register| register.domain = domain);

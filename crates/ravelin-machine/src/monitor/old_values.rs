@@ -118,11 +118,11 @@ impl Guesses {
             let memory = &program.memory;
             let most = match memory.initial_at(cell) {
                 InitialValue::Value(value) => value,
-                InitialValue::Any => memory.domain_at(cell).hi,
+                InitialValue::Any => memory.domain_at(cell).map_or(Value::MAX, |domain| domain.hi),
             };
             let least = match memory.initial_at(other) {
                 InitialValue::Value(value) => value,
-                InitialValue::Any => memory.domain_at(other).lo,
+                InitialValue::Any => memory.domain_at(other).map_or(Value::MIN, |domain| domain.lo),
             };
             Lag { by: most.saturating_sub(least).max(0), corrections: 0 }
         };

@@ -54,7 +54,7 @@ pub(super) fn refuse(program: &Program) -> Result<(), MonitorRefusal> {
                         Some(variable) => blocks(program.memory.variables[variable.0].domain),
                         None => {
                             program.memory.variables.iter().any(|variable| blocks(variable.domain))
-                                || blocks(program.memory.unnamed)
+                                || program.memory.unnamed.domain().is_some_and(blocks)
                         }
                     };
                     if cells {

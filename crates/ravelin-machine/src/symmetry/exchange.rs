@@ -407,7 +407,8 @@ impl Renaming<'_> {
         let cells = self.places.slots.iter().enumerate().filter(|(_, held)| **held).all(|(slot, _)| {
             let Some(other) = layout.slot_of(self.addresses.of(layout.addresses[slot])) else { return false };
             let domain = |slot: usize| program.memory.domain_at(layout.addresses[slot]);
-            self.places.slots[other] && alike(domain(slot), domain(other))
+            let (Ok(one), Ok(two)) = (domain(slot), domain(other)) else { return false };
+            self.places.slots[other] && alike(one, two)
         });
         registers && cells
     }

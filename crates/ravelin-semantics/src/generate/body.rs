@@ -22,6 +22,8 @@ pub(super) struct Body<'a, 'b> {
     /// The kinds of instructions and their weights.
     pub kinds: &'a [(InstructionKind, usize)],
     pub places: &'a [VariableChoice],
+    /// Whether there is `mem[e]`.
+    pub computed: bool,
     /// How most operators compute.
     pub arithmetic: Arithmetic,
     pub loops: bool,
@@ -289,7 +291,7 @@ impl Body<'_, '_> {
     }
 
     fn address(&mut self) -> Address {
-        if self.config.computed_addresses && self.random.once_in(10) {
+        if self.computed && self.random.once_in(10) {
             return Address::computed(self.computed());
         }
         let place = self.random.pick(self.places);

@@ -3,7 +3,7 @@
 use super::parts::{expressions_mut, orders_mut, registers_mut};
 use ravelin_program::{
     Arithmetic, Condition, Domain, Expr, InitialValue, Instruction, LocId, Observable, Order, Program, RegId, RmwOp,
-    Thread, ThreadId, Value, VarId,
+    Thread, ThreadId, Unnamed, Value, VarId,
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -139,7 +139,7 @@ pub(super) fn apply(program: &Program, edit: &Edit) -> Option<Program> {
         Edit::PlainInitial(variable, value) => {
             edited.memory.variables[variable].initial.fill(InitialValue::Value(value))
         }
-        Edit::PlainMemory => edited.memory.unnamed = Domain::FULL,
+        Edit::PlainMemory => edited.memory.unnamed = Unnamed::Cells(Domain::FULL),
         Edit::PlainArithmetic(thread, transition) => {
             edited.threads[thread].transitions[transition].instruction.compute_in(Arithmetic::Checked);
         }

@@ -26,7 +26,8 @@ pub use shrink::shrink;
 
 use body::{Body, VariableChoice};
 use ravelin_program::{
-    Arithmetic, Domain, Escape, InitialValue, LocId, Order, Program, ProgramBuilder, RmwOp, ThreadBuilder, Variable,
+    Arithmetic, Domain, Escape, InitialValue, LocId, Order, Program, ProgramBuilder, RmwOp, ThreadBuilder, Unnamed,
+    Variable,
 };
 use std::ops::RangeInclusive;
 
@@ -45,6 +46,10 @@ pub struct Config {
     pub arrays: bool,
     /// `mem[e]`.
     pub computed_addresses: bool,
+    /// Sometimes nothing is at addresses without a name, and there are gaps between variables.
+    pub strict_memory: bool,
+    /// `mem[e]` in such programs, whatever holds for the others.
+    pub strict_addresses: bool,
     /// Variables and registers with small domains that fault, wrap or block.
     pub domains: bool,
     /// Cells that start with any value of their domain.
@@ -100,6 +105,8 @@ impl Config {
             variables: 2..=3,
             arrays: true,
             computed_addresses: true,
+            strict_memory: true,
+            strict_addresses: false,
             domains: true,
             any_initial: true,
             wrapping: true,
@@ -134,14 +141,15 @@ impl Config {
         Config { loops: false, ..Config::all() }
     }
 
-    /// What execution graphs support: loop-free, at most seven accesses and fences, no bus lock, no locked blocks, only
-    /// addresses of variables and array cells, and one initial value per cell.
+    /// What execution graphs support: loop-free, at most seven accesses and fences, no bus lock, no locked blocks,
+    /// computed addresses only in strict memory, and one initial value per cell.
     pub fn c11() -> Config {
         let mut config = Config {
             instructions: 2..=5,
             total_instructions: 11,
             max_events: 7,
             computed_addresses: false,
+            strict_addresses: true,
             any_initial: false,
             ..Config::loop_free()
         };
@@ -169,9 +177,14 @@ impl Generator {
         let loops = config.loops && random.once_in(2);
         // Without small domains the values of a loop could grow for ever.
         let small = loops || (config.domains && random.once_in(3));
-        let places = self.variables(&mut random, &mut builder, small, loops);
-        if loops {
-            builder.program.memory.unnamed = small_domain(&mut random);
+        // Drawn apart, so that the other programs do not depend on it.
+        let mut apart = Random::new(!seed);
+        let strict = config.strict_memory && apart.once_in(4);
+        let places = self.variables(&mut random, &mut builder, small, loops, strict.then_some(&mut apart));
+        if strict {
+            builder.program.memory.unnamed = Unnamed::Nothing;
+        } else if loops {
+            builder.program.memory.unnamed = Unnamed::Cells(small_domain(&mut random));
         }
         let arithmetic = if config.wrapping && random.once_in(6) { wrapping(&mut random) } else { Arithmetic::Checked };
         let threads = self.threads(&mut random);
@@ -191,6 +204,7 @@ impl Generator {
                 config,
                 kinds: &kinds,
                 places: &places,
+                computed: config.computed_addresses || (strict && config.strict_addresses),
                 arithmetic,
                 loops,
                 events: share,
@@ -239,6 +253,7 @@ impl Generator {
         builder: &mut ProgramBuilder,
         small: bool,
         all: bool,
+        mut gaps: Option<&mut Random>,
     ) -> Vec<VariableChoice> {
         let count = random.within(self.config.variables.clone()).max(1);
         let mut places = Vec::new();
@@ -255,6 +270,9 @@ impl Generator {
             variable = variable.with_initial(if any { InitialValue::Any } else { InitialValue::Value(start) });
             let cells = variable.cells();
             let is_array = variable.len.is_some();
+            if let Some(random) = &mut gaps {
+                builder.gap(random.below(2) as u32);
+            }
             let id = builder.variable(variable);
             places.push(VariableChoice { id, base: builder.base(id), cells, is_array });
         }

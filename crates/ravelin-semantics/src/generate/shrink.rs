@@ -5,7 +5,7 @@
 
 use super::edit::{apply, edits};
 use ravelin_program::{
-    Arithmetic, Domain, Escape, Expr, InitialValue, Instruction, Order, Program, RmwOp, Value, validate,
+    Arithmetic, Domain, Escape, Expr, InitialValue, Instruction, Order, Program, RmwOp, Unnamed, Value, validate,
 };
 
 /// A program at most as large as `program` on which `fails` still returns true, provided it does on `program`.
@@ -34,7 +34,10 @@ pub fn shrink(program: &Program, fails: &mut dyn FnMut(&Program) -> bool) -> Pro
 /// A measure of the size of a program.
 fn weight(program: &Program) -> usize {
     let memory = &program.memory;
-    let mut sum = domain_weight(memory.unnamed);
+    let mut sum = match memory.unnamed {
+        Unnamed::Cells(domain) => domain_weight(domain),
+        Unnamed::Nothing => 6,
+    };
     for variable in &memory.variables {
         let starts = variable.initial.iter().map(|initial| match initial {
             InitialValue::Value(value) => value_weight(*value),

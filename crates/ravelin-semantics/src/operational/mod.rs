@@ -45,7 +45,8 @@ pub use state::{Buffer, PendingEntry, State, ThreadState};
 
 use crate::Action;
 use ravelin_program::{
-    Copies, GoalKind, HardwareProgram, InitialValue, Instruction, LocId, Model, Observable, Program, Value, validate,
+    Copies, Domain, GoalKind, HardwareProgram, InitialValue, Instruction, LocId, Model, Observable, Program, Value,
+    validate,
 };
 use std::collections::BTreeMap;
 
@@ -124,7 +125,7 @@ impl Reference {
             let (lo, hi) = match self.program.memory.initial_at(address) {
                 InitialValue::Value(value) => (value, value),
                 InitialValue::Any => {
-                    let domain = self.program.memory.domain_at(address);
+                    let domain = self.program.memory.domain_at(address).unwrap_or(Domain::FULL);
                     (domain.lo, domain.hi)
                 }
             };

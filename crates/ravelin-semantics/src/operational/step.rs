@@ -107,7 +107,7 @@ impl StateDraft<'_> {
                 let operand = self.eval(operand)?;
                 let found = self.state.cell(address);
                 let new = op.apply(*arithmetic, found, operand)?;
-                let new = self.admit(self.domain_at(address), new)?;
+                let new = self.admit(self.domain_at(address)?, new)?;
                 self.write(address, new);
                 self.set_if_wanted(*old, found)
             }
@@ -163,7 +163,7 @@ impl StateDraft<'_> {
             Instruction::Store { address, value, .. } => {
                 let address = self.address(address)?;
                 let value = self.eval(value)?;
-                let value = self.admit(self.domain_at(address), value)?;
+                let value = self.admit(self.domain_at(address)?, value)?;
                 self.write(address, value);
                 Ok(())
             }
@@ -179,7 +179,7 @@ impl StateDraft<'_> {
         }
         let address = self.address(address)?;
         let value = self.eval(value)?;
-        let value = self.admit(self.domain_at(address), value)?;
+        let value = self.admit(self.domain_at(address)?, value)?;
         if model == Model::Sc {
             self.write(address, value);
             return Ok(());
@@ -215,7 +215,7 @@ impl StateDraft<'_> {
         }
         let succeeds = found == expected && !fails_for_no_reason;
         if succeeds {
-            let new = self.admit(self.domain_at(address), new)?;
+            let new = self.admit(self.domain_at(address)?, new)?;
             self.write(address, new);
         }
         Ok((found, succeeds))
@@ -240,7 +240,7 @@ impl StateDraft<'_> {
         if found != expected {
             return Err(Refusal::Waits { found });
         }
-        let new = self.admit(self.domain_at(address), new)?;
+        let new = self.admit(self.domain_at(address)?, new)?;
         self.write(address, new);
         Ok(())
     }
@@ -269,18 +269,10 @@ impl StateDraft<'_> {
     }
 
     fn address(&self, address: &Address) -> Result<Value, Fault> {
-        let value = self.eval(&address.expr)?;
-        if let Some(variable) = address.within {
-            let variable = &self.reference.program.memory.variables[variable.0];
-            if !variable.contains(value) {
-                let len = variable.cells() as Value;
-                return Err(Fault::OutOfBounds { address: value, base: variable.base, len });
-            }
-        }
-        Ok(value)
+        self.reference.program.memory.resolve(address, self.eval(&address.expr)?)
     }
 
-    fn domain_at(&self, address: Value) -> Domain {
+    fn domain_at(&self, address: Value) -> Result<Domain, Fault> {
         self.reference.program.memory.domain_at(address)
     }
 

@@ -43,8 +43,7 @@ pub fn deadlock(
     (!waiting.is_empty()).then_some(waiting)
 }
 
-/// The address, unless it is outside its array, which is a fault.
+/// The address, unless it is a fault.
 fn inside(program: &Program, address: &Address, value: Value) -> Option<Value> {
-    let within = address.within.map(|variable| &program.memory.variables[variable.0]);
-    within.is_none_or(|variable| variable.contains(value)).then_some(value)
+    program.memory.resolve(address, value).ok()
 }

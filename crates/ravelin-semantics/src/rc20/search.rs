@@ -266,10 +266,10 @@ fn failed(state: &GraphState, thread: ThreadId, failure: ThreadFailure) -> Graph
 fn initial_graphs(program: &Program, limits: GraphLimits) -> Result<Vec<Graph>, EnumerationRefusal> {
     let mut graphs = vec![Graph::default()];
     for address in program.memory.named_addresses() {
-        if program.memory.initial_at(address) != InitialValue::Any {
+        let (InitialValue::Any, Ok(domain)) = (program.memory.initial_at(address), program.memory.domain_at(address))
+        else {
             continue;
-        }
-        let domain = program.memory.domain_at(address);
+        };
         let count = domain.size().and_then(|size| size.checked_mul(graphs.len() as u64));
         if count.is_none_or(|count| count > limits.values) {
             return Err(EnumerationRefusal::TooManyValues {

@@ -138,17 +138,11 @@ impl LocalThread<'_> {
     }
 
     fn address(&self, address: &Address) -> Result<Value, Fault> {
-        let value = self.eval(&address.expr)?;
-        match address.within.map(|variable| &self.program.memory.variables[variable.0]) {
-            Some(variable) if !variable.contains(value) => {
-                Err(Fault::OutOfBounds { address: value, base: variable.base, len: variable.cells() as Value })
-            }
-            _ => Ok(value),
-        }
+        self.program.memory.resolve(address, self.eval(&address.expr)?)
     }
 
     fn store(&self, address: Value, value: Value, order: Order) -> Result<Option<TransitionOutcome>, Fault> {
-        Ok(match self.program.memory.domain_at(address).admit(value)? {
+        Ok(match self.program.memory.domain_at(address)?.admit(value)? {
             Admission::Value(value) => self.outcome(Some(Label::Write { address, value, order }), &[]),
             Admission::Blocked => None,
         })
@@ -165,7 +159,7 @@ impl LocalThread<'_> {
         registers: &[(Option<RegId>, Value)],
     ) -> Option<TransitionOutcome> {
         let label = |written| Some(Label::Rmw { address, read, written, order });
-        match written.and_then(|value| self.program.memory.domain_at(address).admit(value)) {
+        match written.and_then(|value| self.program.memory.domain_at(address)?.admit(value)) {
             Ok(Admission::Value(written)) => self.outcome(label(written), registers),
             Ok(Admission::Blocked) => None,
             Err(fault) => Some(TransitionOutcome { label: label(read), registers: Err(ThreadFailure::Fault(fault)) }),

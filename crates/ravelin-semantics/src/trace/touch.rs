@@ -83,7 +83,7 @@ fn block(
             Instruction::Store { address, value, .. } => {
                 let address = eval(&registers, &address.expr)?;
                 let value = eval(&registers, value)?;
-                let value = admit(program.memory.domain_at(address), value)?;
+                let value = admit(program.memory.domain_at(address)?, value)?;
                 written_here.insert(address, value);
                 touches.push(CellAccess { address, read: None, written: Some(value), buffered: false });
             }

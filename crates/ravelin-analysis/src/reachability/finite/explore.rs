@@ -14,7 +14,8 @@ use super::{
 use super::{ValueId, liveness::live_registers};
 use ravelin_explore::Watch;
 use ravelin_program::{
-    Copies, HardwareProgram, InitialValue, Instruction, LocId, Observable, Program, ThreadId, TransitionId, Value,
+    Copies, Domain, HardwareProgram, InitialValue, Instruction, LocId, Observable, Program, ThreadId, TransitionId,
+    Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -334,7 +335,7 @@ impl CellValues for CellTable<'_> {
         let (lo, hi) = match self.program.memory.initial_at(address) {
             InitialValue::Value(value) => (value, value),
             InitialValue::Any => {
-                let domain = self.program.memory.domain_at(address);
+                let domain = self.program.memory.domain_at(address).unwrap_or(Domain::FULL);
                 (domain.lo, domain.hi)
             }
         };

@@ -6,9 +6,7 @@
 
 use super::{CellId, CellPair, EdgeEffect, ValueId};
 use ravelin_explore::Watch;
-use ravelin_program::{
-    Address, Admission, Domain, Expr, Fault, Instruction, Order, Program, RegId, ThreadId, Value, VarId,
-};
+use ravelin_program::{Address, Admission, Domain, Expr, Fault, Instruction, Order, Program, RegId, ThreadId, Value};
 
 /// Memory as the steps see it; it learns of cells and values on the way.
 pub(super) trait CellValues {
@@ -333,7 +331,7 @@ impl InstructionRun<'_, '_> {
 
     fn write(&mut self, cell: CellId, value: Value) -> Result<(), InstructionStop> {
         let address = self.values.address(cell);
-        let value = admit(self.before.program.memory.domain_at(address), value)?;
+        let value = admit(self.before.program.memory.domain_at(address)?, value)?;
         let value = self.values.value(cell, value)?;
         self.writes.retain(|(of, _)| *of != cell);
         self.writes.push((cell, value));
@@ -346,14 +344,7 @@ impl InstructionRun<'_, '_> {
 
     fn address(&mut self, address: &Address) -> Result<CellId, InstructionStop> {
         let value = self.eval(&address.expr)?;
-        if let Some(VarId(variable)) = address.within {
-            let variable = &self.before.program.memory.variables[variable];
-            if !variable.contains(value) {
-                let len = variable.cells() as Value;
-                return Err(Fault::OutOfBounds { address: value, base: variable.base, len }.into());
-            }
-        }
-        Ok(self.values.cell(value)?)
+        Ok(self.values.cell(self.before.program.memory.resolve(address, value)?)?)
     }
 
     fn set(&mut self, register: RegId, value: Value) -> Result<(), InstructionStop> {

@@ -88,11 +88,17 @@ impl<'a> Auxiliary<'a> {
                 // It faults, and so does this.
                 return vec![vec![(instruction.clone(), OriginalEffect::Takes)]];
             }
-            let domain = memory.domain_at(constant);
+            let Ok(domain) = memory.domain_at(constant) else {
+                return vec![vec![(instruction.clone(), OriginalEffect::Takes)]];
+            };
             return vec![self.keep_value(slot, domain, value)];
         }
         let mut start = InstructionChain::new();
         let target = self.addresses[slot];
+        let nowhere = match address.within {
+            Some(_) => None,
+            None => memory.cell_condition(&Expr::Atom(target)).map(Expr::not),
+        };
         let cases = match address.within {
             Some(variable) => {
                 let variable = &memory.variables[variable.0];
@@ -108,7 +114,7 @@ impl<'a> Auxiliary<'a> {
                 domains_at(memory, target)
             }
         };
-        cases
+        let mut chains: Vec<InstructionChain> = cases
             .into_iter()
             .map(|(condition, domain)| {
                 let mut chain = start.clone();
@@ -116,7 +122,14 @@ impl<'a> Auxiliary<'a> {
                 chain.extend(self.keep_value(slot, domain, value));
                 chain
             })
-            .collect()
+            .collect();
+        if let Some(nowhere) = nowhere {
+            // It faults, and so does this.
+            start.push((Instruction::Assume(nowhere), OriginalEffect::Nothing));
+            start.push((instruction.clone(), OriginalEffect::Takes));
+            chains.push(start);
+        }
+        chains
     }
 
     fn keep_value(&mut self, slot: usize, domain: Domain, value: &Expr) -> InstructionChain {
@@ -325,10 +338,11 @@ fn between(expr: &Expr, lo: Value, hi: Value) -> Expr {
     above.and(Expr::binary(BinaryOp::Le, expr.clone(), Expr::Const(hi)))
 }
 
-/// The domains that the cell at a computed address may have, each with the condition for it.
+/// The domains that the cell at a computed address may have, each with the condition for it. Together they hold wherever there is a
+/// cell.
 fn domains_at(memory: &Memory, address: RegId) -> Vec<(Option<Expr>, Domain)> {
     let mut cases: Vec<(Expr, Domain)> = Vec::new();
-    for variable in memory.variables.iter().filter(|variable| variable.domain != memory.unnamed) {
+    for variable in memory.variables.iter().filter(|variable| Some(variable.domain) != memory.unnamed.domain()) {
         let last = variable.base + (variable.cells() as Value - 1);
         let inside = between(&Expr::Atom(address), variable.base, last);
         match cases.iter_mut().find(|(_, domain)| *domain == variable.domain) {
@@ -338,5 +352,5 @@ fn domains_at(memory: &Memory, address: RegId) -> Vec<(Option<Expr>, Domain)> {
     }
     let elsewhere = cases.iter().map(|(condition, _)| condition.clone().not()).reduce(Expr::and);
     let named = cases.into_iter().map(|(condition, domain)| (Some(condition), domain));
-    named.chain([(elsewhere, memory.unnamed)]).collect()
+    named.chain(memory.unnamed.domain().map(|domain| (elsewhere, domain))).collect()
 }

@@ -3,7 +3,9 @@
 //! A domain whose values cannot leave it, as far as can be seen from single instructions, stays as it is, so that
 //! the printed program looks like the original.
 
-use ravelin_program::{Address, Domain, Escape, Expr, Instruction, Program, RegId, RmwOp, Thread, UnaryOp, Value};
+use ravelin_program::{
+    Address, Domain, Escape, Expr, Instruction, Program, RegId, RmwOp, Thread, UnaryOp, Unnamed, Value,
+};
 
 /// The program with blocking domains in place of those that could be left by an error.
 pub(super) fn blocking(program: &Program) -> Program {
@@ -26,7 +28,9 @@ pub(super) fn blocking(program: &Program) -> Program {
     for (variable, left) in result.memory.variables.iter_mut().zip(&left.cells) {
         block(&mut variable.domain, *left);
     }
-    block(&mut result.memory.unnamed, true);
+    if let Unnamed::Cells(domain) = &mut result.memory.unnamed {
+        block(domain, true);
+    }
     for (thread, left) in result.threads.iter_mut().zip(&left.registers) {
         for (register, left) in thread.registers.iter_mut().zip(left) {
             block(&mut register.domain, *left);

@@ -12,7 +12,7 @@ use super::attacker::attack_copy;
 use crate::robustness::Attack;
 use ravelin_program::{
     Address, Arithmetic, BinaryOp, Domain, Expr, InitialValue, Instruction, Memory, Program, RegId, Span, ThreadId,
-    Value, VarId, Variable,
+    Unnamed, Value, VarId, Variable,
 };
 use std::collections::BTreeSet;
 
@@ -35,6 +35,8 @@ pub(super) struct CompanionLayout {
     promising: Vec<ThreadId>,
     /// The domain of cells without a name where that must be seen to by the steps.
     unnamed: Option<Domain>,
+    /// The memory of the original program, which says where there are cells.
+    objects: Memory,
 }
 
 enum Companions {
@@ -136,7 +138,11 @@ impl CompanionLayout {
         let (originals, own) = originals(program, &accesses)?;
         let spread = accesses.iter().filter(computed).any(|address| address.within.is_none());
         let mut layout = CompanionLayout {
-            memory: Memory { variables: Vec::new(), unnamed: program.memory.unnamed },
+            memory: Memory {
+                variables: Vec::new(),
+                unnamed: Unnamed::Cells(program.memory.unnamed.domain().unwrap_or(Domain::FULL)),
+            },
+            objects: program.memory.clone(),
             originals,
             own,
             companions: if spread { Companions::Spread } else { Companions::none() },
@@ -201,12 +207,17 @@ impl CompanionLayout {
         let free = |target| GuardedAddress { guard: None, target };
         let variable = address.within.map(|variable| self.own[variable.0]);
         if !address.expr.has_atoms() {
-            let inside = |value: &Value| variable.is_none_or(|variable| self.originals[variable].contains(*value));
+            let inside = |value: &Value| match variable {
+                Some(variable) => self.originals[variable].contains(*value),
+                None => self.objects.has_cell(*value),
+            };
             let constant = address.expr.constant().filter(inside);
             return free(constant.map_or(AddressTarget::Nowhere, AddressTarget::Fixed));
         }
         let spread = || AddressTarget::Anywhere(Expr::binary(BinaryOp::Mul, Expr::Const(STRIDE), address.expr.clone()));
-        let Some(number) = variable else { return free(spread()) };
+        let Some(number) = variable else {
+            return GuardedAddress { guard: self.objects.cell_condition(&address.expr), target: spread() };
+        };
         let variable = &self.originals[number];
         let (base, last) = (variable.base, variable.base + variable.cells() as Value - 1);
         if variable.len.is_none() {
@@ -379,10 +390,11 @@ impl CompanionLayout {
 
     fn spread(&mut self, program: &Program, attacked: &Address) -> Result<(), CannotInstrument> {
         // Auxiliary cells of cells without a name have none either, and need more values than these may have.
-        let unnamed = program.memory.unnamed;
-        if !unnamed.is_full() {
+        if let Unnamed::Cells(unnamed) = program.memory.unnamed
+            && !unnamed.is_full()
+        {
             self.unnamed = Some(unnamed);
-            self.memory.unnamed = Domain::FULL;
+            self.memory.unnamed = Unnamed::Cells(Domain::FULL);
         }
         let mut names = names(program, &self.originals);
         let mut cells = Vec::new();
@@ -435,7 +447,7 @@ impl CompanionLayout {
 /// The program's variables together with a name for each constant address that has none, in order of their addresses,
 /// and the numbers there of the program's own.
 fn originals(program: &Program, accesses: &[&Address]) -> Result<(Vec<Variable>, Vec<usize>), CannotInstrument> {
-    let unnamed = program.memory.unnamed;
+    let unnamed = program.memory.unnamed.domain();
     let mut nameless = BTreeSet::new();
     for address in accesses.iter().filter(|address| address.within.is_none()) {
         let constant = address.expr.constant();
@@ -443,7 +455,8 @@ fn originals(program: &Program, accesses: &[&Address]) -> Result<(Vec<Variable>,
     }
     let mut originals = program.memory.variables.clone();
     let mut names = names(program, &originals);
-    for base in nameless {
+    let nameless = nameless.into_iter().filter_map(|base| Some((base, unnamed?)));
+    for (base, unnamed) in nameless {
         // An unnamed cell starts at 0 whatever its domain; a variable must not.
         if !unnamed.contains(0) {
             return Err(CannotInstrument::UnnamedDomain { lo: unnamed.lo, hi: unnamed.hi });

@@ -13,7 +13,7 @@ mod range;
 use super::ast::{Declaration, File, Name};
 use crate::Diagnostic;
 use process::ProcessLowering;
-use ravelin_program::{Domain, Escape, InitialValue, Memory, Program, Source, Value, VarId, Variable};
+use ravelin_program::{Domain, Escape, InitialValue, Memory, Program, Source, Unnamed, Value, VarId, Variable};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -87,7 +87,7 @@ pub fn lower(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) ->
     let name = Path::new(&source.name).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     Program {
         name,
-        memory: Memory { variables: shared.variables, unnamed: Domain::FULL },
+        memory: Memory { variables: shared.variables, unnamed: Unnamed::Cells(Domain::FULL) },
         threads,
         goals,
         observation: None,

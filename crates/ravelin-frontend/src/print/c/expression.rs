@@ -1,7 +1,7 @@
 //! Expressions and cells in C.
 
 use super::{CSetting, variable_of};
-use ravelin_program::{Address, Arithmetic, BinaryOp, Expr, RegId, UnaryOp, Value, WaitAtom, WaitCondition};
+use ravelin_program::{Address, Arithmetic, BinaryOp, Expr, RegId, UnaryOp, Unnamed, Value, WaitAtom, WaitCondition};
 
 /// Writes the expressions of one thread.
 pub(super) struct TermWriter<'a> {
@@ -65,7 +65,16 @@ impl<'a> TermWriter<'a> {
             (None, _, flat) => {
                 let (lo, cells) = flat.unwrap_or((0, 1));
                 let place = self.offset(&address.expr, lo);
-                CellTerm { text: format!("mem[{place}]"), outside: Some(format!("{place} < 0 || {place} >= {cells}")) }
+                let outside = match self.setting.program.memory.unnamed {
+                    Unnamed::Cells(_) => format!("{place} < 0 || {place} >= {cells}"),
+                    Unnamed::Nothing => {
+                        let runs = self.setting.program.memory.named_runs();
+                        let other = |(first, last)| format!("({place} < {} || {place} > {})", first - lo, last - lo);
+                        let others: Vec<String> = runs.into_iter().map(other).collect();
+                        if others.is_empty() { "1".to_owned() } else { others.join(" && ") }
+                    }
+                };
+                CellTerm { text: format!("mem[{place}]"), outside: Some(outside) }
             }
         }
     }

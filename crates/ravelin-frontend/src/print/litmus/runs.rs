@@ -138,9 +138,10 @@ impl RunTransition<'_> {
         next.threads[self.number].0 = self.transition.to;
         if let Some((address, value)) = stored
             && let Some(cell) = fixed(self.program, address)
+            && let Ok(domain) = self.program.memory.domain_at(cell)
         {
             let memory = &self.program.memory;
-            let value = admit(memory.domain_at(cell), value, || format!("`{}`", memory.name_of(cell)))?;
+            let value = admit(domain, value, || format!("`{}`", memory.name_of(cell)))?;
             next.cells.entry(cell).or_default().insert(value);
         }
         for &(register, value) in registers {

@@ -188,7 +188,8 @@ impl TypeSearch<'_> {
     fn store(&mut self, address: &Address, values: TypeValues) {
         let Some(cell) = fixed(self.program, address) else { return };
         let memory = &self.program.memory;
-        let values = self.admit(memory.domain_at(cell), values, || format!("`{}`", memory.name_of(cell)));
+        let Ok(domain) = memory.domain_at(cell) else { return };
+        let values = self.admit(domain, values, || format!("`{}`", memory.name_of(cell)));
         let before = self.cell(address);
         let after = union(before.clone(), values);
         self.changed |= before != after;

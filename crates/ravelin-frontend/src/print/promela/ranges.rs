@@ -6,7 +6,7 @@
 
 use super::expression::{MOST, TermRange};
 use super::step::{PromelaSetting, PromelaStep, steps, variable_range};
-use ravelin_program::{Domain, InitialValue, Program, Value};
+use ravelin_program::{Domain, InitialValue, Program, Unnamed, Value};
 use std::collections::BTreeMap;
 
 /// Rounds before growing ranges are widened.
@@ -96,7 +96,10 @@ impl PromelaRanges {
                 found = Some(found.map_or(*range, |other| other.join(*range)));
             }
         }
-        found.map_or(self.elsewhere, |found| found.join(self.elsewhere))
+        match (found, program.memory.unnamed) {
+            (Some(found), Unnamed::Cells(_)) => found.join(self.elsewhere),
+            (found, _) => found.unwrap_or(self.elsewhere),
+        }
     }
 
     /// What a cell at a constant address can hold.
@@ -118,7 +121,7 @@ impl PromelaRanges {
                 }
                 named |= address.range.within(cells);
             }
-            if !named {
+            if !named && program.memory.unnamed != Unnamed::Nothing {
                 self.elsewhere = self.elsewhere.join(value.range);
             }
         }
@@ -135,7 +138,9 @@ impl PromelaRanges {
         for (index, variable) in program.memory.variables.iter().enumerate() {
             self.variables[index] = widened(before.variables[index], self.variables[index], variable.domain);
         }
-        self.elsewhere = widened(before.elsewhere, self.elsewhere, program.memory.unnamed);
+        if let Unnamed::Cells(domain) = program.memory.unnamed {
+            self.elsewhere = widened(before.elsewhere, self.elsewhere, domain);
+        }
     }
 }
 

@@ -8,7 +8,8 @@
 use super::expression::{Compiler, Obstacle, ObstacleCheck, PromelaTerm, TermRange};
 use super::ranges::PromelaRanges;
 use ravelin_program::{
-    Address, Arithmetic, Domain, Escape, Expr, Instruction, Program, RegId, RmwOp, Value, WaitAtom, WaitCondition,
+    Address, Arithmetic, Domain, Escape, Expr, Instruction, Program, RegId, RmwOp, Unnamed, Value, WaitAtom,
+    WaitCondition,
 };
 use std::collections::BTreeMap;
 
@@ -244,6 +245,17 @@ impl PromelaDraft<'_> {
                 self.compiler.check(Obstacle::Fault, outside);
             }
             term = PromelaTerm::new(term.text.clone(), term.range.clip(cells));
+        } else if self.setting.program.memory.unnamed == Unnamed::Nothing {
+            let runs = self.setting.program.memory.named_runs();
+            let range = |&(first, last): &(Value, Value)| TermRange { lo: first.into(), hi: last.into() };
+            let outside: Option<Vec<String>> = runs.iter().map(|run| term.outside(range(run))).collect();
+            // Without any the address is in one of the runs.
+            if let Some(outside) = outside {
+                let everywhere = if outside.is_empty() { "true".to_owned() } else { outside.join(" && ") };
+                self.compiler.check(Obstacle::Fault, format!("({everywhere})"));
+            }
+            let all = runs.iter().map(range).reduce(TermRange::join).unwrap_or(TermRange::exactly(0));
+            term = PromelaTerm::new(term.text.clone(), term.range.clip(all));
         }
         self.step.touched.push(term.range);
         term
@@ -295,7 +307,8 @@ impl PromelaDraft<'_> {
         if let Some((_, domain)) = places.iter().find(|(cells, _)| address.range.within(*cells)) {
             return admit(&mut self.compiler, *domain, value);
         }
-        let elsewhere = program.memory.unnamed;
+        // Where nothing is, the step has failed already.
+        let elsewhere = program.memory.unnamed.domain().unwrap_or(Domain { escape: Escape::Block, ..Domain::FULL });
         if places.iter().all(|(_, domain)| *domain == elsewhere) {
             return admit(&mut self.compiler, elsewhere, value);
         }

@@ -2,9 +2,10 @@
 //! parser gives them out and one end a thread.
 
 use crate::print::names::Names;
+use crate::rav::MAX_ADDRESS;
 use ravelin_program::{
     Address, Arithmetic, BinaryOp, Condition, Copies, Domain, Expr, InitialValue, Instruction, LocId, Location,
-    Observable, Program, RegId, Register, Span, Thread, ThreadId, Transition, Value, VarId, Variable,
+    Observable, Program, RegId, Register, Span, Thread, ThreadId, Transition, Unnamed, Value, VarId, Variable,
 };
 use std::collections::BTreeSet;
 
@@ -51,20 +52,30 @@ fn lay_out(program: &mut Program, notes: &mut Vec<String>) {
     let old = std::mem::take(&mut program.memory.variables);
     let mut moves = Moves { to: Vec::new(), old, new: Vec::new() };
     let mut next: Value = 1;
-    let raw = uses_raw_addresses(program, &moves.old);
-    let unnamed = program.memory.unnamed;
+    // Where nothing is, there is nothing to fill a gap with, and an address is what it is.
+    let strict = program.memory.unnamed == Unnamed::Nothing;
+    let raw = strict || uses_raw_addresses(program, &moves.old);
+    let unnamed = program.memory.unnamed.domain().unwrap_or(Domain::FULL);
     default_domain(program, raw, notes);
     for (index, variable) in moves.old.iter().enumerate() {
         let gap = i128::from(variable.base) - i128::from(next);
-        if raw && !(0..=MOST_PADDING).contains(&gap) {
+        let fits = match strict {
+            true => (-i128::from(MAX_ADDRESS)..=i128::from(MAX_ADDRESS)).contains(&i128::from(variable.base)),
+            false => (0..=MOST_PADDING).contains(&gap),
+        };
+        if raw && !fits {
             moves.to.push(None);
             let (name, base) = (&variable.name, variable.base);
-            if variable.domain != unnamed || variable.initial.iter().any(|&i| i != InitialValue::Value(0)) {
+            if strict {
+                notes.push(format!("`{}` at address {base}, which no text reaches.", name.escape_debug()));
+            } else if variable.domain != unnamed || variable.initial.iter().any(|&i| i != InitialValue::Value(0)) {
                 notes.push(format!("the type and initial value of `{}` at address {base}.", name.escape_debug()));
             }
             continue;
         }
-        if raw && gap > 0 {
+        if raw && strict {
+            next = variable.base;
+        } else if raw && gap > 0 {
             let padding = Variable::array(format!("gap{index}"), gap as usize).with_domain(unnamed);
             moves.new.push(Variable { base: next, ..padding });
             next = variable.base;
@@ -99,14 +110,14 @@ fn lay_out(program: &mut Program, notes: &mut Vec<String>) {
 
 /// The type of cells without a name is `max_value`, which has only some types to give.
 fn default_domain(program: &mut Program, raw: bool, notes: &mut Vec<String>) {
-    let unnamed = program.memory.unnamed;
+    let Unnamed::Cells(unnamed) = program.memory.unnamed else { return };
     if unnamed == Domain::FULL || unnamed.lo == 0 {
         return;
     }
     if raw {
         notes.push(format!("the type of cells without a name, {}..={}.", unnamed.lo, unnamed.hi));
     }
-    program.memory.unnamed = Domain::FULL;
+    program.memory.unnamed = Unnamed::Cells(Domain::FULL);
 }
 
 /// Some access or goal speaks of an address other than by a variable's name, so that addresses must stay what they are.

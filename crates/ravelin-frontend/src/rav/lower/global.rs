@@ -5,11 +5,13 @@ use super::MentionedVariables;
 use super::constant::{Constants, Scope, constants, evaluate, twice};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
-use ravelin_program::{Arithmetic, Domain, Escape, InitialValue, Memory, Span, Value, VarId, Variable};
+use ravelin_program::{Arithmetic, Domain, Escape, InitialValue, Memory, Span, Unnamed, Value, VarId, Variable};
 use std::collections::{HashMap, HashSet};
 
 /// How many cells all variables together may have.
 const MAX_CELLS: usize = 65_536;
+/// How far gaps may lead.
+pub(crate) const MAX_ADDRESS: Value = 1 << 61;
 
 pub struct SharedVariables<'a> {
     pub constants: Constants<'a>,
@@ -20,6 +22,8 @@ pub struct SharedVariables<'a> {
     /// The domain of everything without a type.
     pub default: Domain,
     pub arithmetic: Arithmetic,
+    /// Nothing is at addresses without a name.
+    strict: bool,
     pub(super) mentioned: MentionedVariables,
 }
 
@@ -32,6 +36,7 @@ impl<'a> SharedVariables<'a> {
             unsure: HashSet::new(),
             default: Domain::FULL,
             arithmetic: Arithmetic::Checked,
+            strict: false,
             mentioned: MentionedVariables::default(),
         };
         globals.domains(file, diagnostics);
@@ -41,7 +46,8 @@ impl<'a> SharedVariables<'a> {
     }
 
     pub fn into_memory(self) -> Memory {
-        Memory { variables: self.variables, unnamed: self.default }
+        let unnamed = if self.strict { Unnamed::Nothing } else { Unnamed::Cells(self.default) };
+        Memory { variables: self.variables, unnamed }
     }
 
     pub fn variable(&self, id: VarId) -> &Variable {
@@ -49,7 +55,7 @@ impl<'a> SharedVariables<'a> {
     }
 
     fn domains(&mut self, file: &File, diagnostics: &mut Vec<Diagnostic>) {
-        let (mut max_value, mut arithmetic) = (None, None);
+        let (mut max_value, mut arithmetic, mut strict) = (None, None, None);
         for item in &file.items {
             match &item.kind {
                 ItemKind::MaxValue { value, escape } => {
@@ -75,6 +81,12 @@ impl<'a> SharedVariables<'a> {
                         self.arithmetic = Arithmetic::Wrapping(self.default);
                     }
                 }
+                ItemKind::StrictMemory => {
+                    if let Some(earlier) = strict.replace(item.span) {
+                        diagnostics.push(repeated("strict mem", item.span, earlier));
+                    }
+                    self.strict = true;
+                }
                 ItemKind::Arithmetic(ty) => {
                     if let Some(earlier) = arithmetic.replace(item.span) {
                         diagnostics.push(repeated("arithmetic", item.span, earlier));
@@ -97,6 +109,16 @@ impl<'a> SharedVariables<'a> {
         let mut next: Value = 1;
         let mut cells = 0;
         for item in &file.items {
+            if let ItemKind::Gap(addresses) = &item.kind {
+                let mut scope = FileScope { globals: self, diagnostics, addresses: false };
+                let Some(count) = evaluate(addresses, &mut scope) else { continue };
+                let below = count < 0 && cells > 0;
+                match next.checked_add(count).filter(|next| !below && (-MAX_ADDRESS..=MAX_ADDRESS).contains(next)) {
+                    Some(moved) => next = moved,
+                    None => diagnostics.push(gap_out_of_place(addresses.span, count, below)),
+                }
+                continue;
+            }
             let ItemKind::Static { name, ty, .. } = &item.kind else { continue };
             if let Some(earlier) = self.names.get(name.text.as_str()) {
                 let earlier = self.variable(*earlier).span;
@@ -368,6 +390,15 @@ fn named_domain(name: &str) -> Option<Domain> {
         _ => return None,
     };
     Some(Domain::new(lo, hi, Escape::Error))
+}
+
+fn gap_out_of_place(span: Span, count: Value, below: bool) -> Diagnostic {
+    if below {
+        return Diagnostic::error(span, format!("a gap of {count} addresses would go back to those of variables"))
+            .with_note("only a gap before the first variable may be negative");
+    }
+    Diagnostic::error(span, format!("a gap of {count} addresses leads too far"))
+        .with_note(format!("addresses go from {} to {MAX_ADDRESS}", -MAX_ADDRESS))
 }
 
 fn repeated(what: &str, span: Span, earlier: Span) -> Diagnostic {

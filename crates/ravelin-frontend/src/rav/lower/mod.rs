@@ -11,6 +11,8 @@ mod locked;
 mod statement;
 mod thread;
 
+pub(crate) use global::MAX_ADDRESS;
+
 use super::ast::{File, ItemKind, ThreadCopies, ThreadItem};
 use crate::Diagnostic;
 use condition::KnownThread;

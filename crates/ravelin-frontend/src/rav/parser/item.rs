@@ -82,6 +82,21 @@ impl Parser<'_> {
                 self.semicolon("the type")?;
                 Ok(ItemKind::Arithmetic(ty))
             }
+            "strict" => {
+                self.cursor.bump();
+                if !self.cursor.is_word("mem") {
+                    return Err(self.expected_word("`mem` after `strict`", ["mem"]));
+                }
+                self.cursor.bump();
+                self.semicolon("`strict mem`")?;
+                Ok(ItemKind::StrictMemory)
+            }
+            "gap" => {
+                self.cursor.bump();
+                let addresses = self.expr()?;
+                self.semicolon("the number of addresses")?;
+                Ok(ItemKind::Gap(addresses))
+            }
             "static" => self.variable(),
             "thread" => self.thread().map(ItemKind::Thread),
             "never" => self.goal(GoalKind::Never, false),
@@ -100,7 +115,7 @@ impl Parser<'_> {
                 Err(self.report(diagnostic.with_help("write it between the braces of `thread p { … }`")))
             }
             _ => {
-                let words = ITEM_WORDS.iter().copied().chain(["arithmetic"]);
+                let words = ITEM_WORDS.iter().copied().chain(["arithmetic", "gap", "strict"]);
                 Err(self.expected_word("an item (`static`, `const`, `thread`, `never`, …)", words))
             }
         }

@@ -11,7 +11,7 @@ use super::ast::{File, Name, Number};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
 use ravelin_program::{
-    Arithmetic, Domain, Escape, InitialValue, Memory, Program, Source, Span, Thread, Value, VarId, Variable,
+    Arithmetic, Domain, Escape, InitialValue, Memory, Program, Source, Span, Thread, Unnamed, Value, VarId, Variable,
 };
 use std::collections::HashMap;
 use std::path::Path;
@@ -46,7 +46,7 @@ pub fn lower(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) ->
         threads.push(ThreadLowering::new(&globals, function, diagnostics).run(function));
     }
     let name = Path::new(&source.name).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    Program { name, memory: Memory { variables, unnamed: domain }, threads, ..Program::default() }
+    Program { name, memory: Memory { variables, unnamed: Unnamed::Cells(domain) }, threads, ..Program::default() }
 }
 
 /// What all threads share.
