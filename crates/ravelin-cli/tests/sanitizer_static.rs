@@ -67,7 +67,9 @@ fn generated_programs_are_judged_alike_on_x86_under_pct() {
 fn judged_alike(model: &str, tenths: usize) {
     // Where a value does not fit, a model faults or blocks, and its C goes on.
     let (domains, wrapping) = (false, false);
-    let mut config = Config { non_atomic: false, goals: 0..=0, threads: 2..=3, domains, wrapping, ..Config::c11() };
+    let strict_memory = false;
+    let mut config =
+        Config { non_atomic: false, goals: 0..=0, threads: 2..=3, domains, wrapping, strict_memory, ..Config::c11() };
     config.kinds.retain(|(kind, _)| !matches!(kind, InstructionKind::Assert | InstructionKind::Havoc));
     let generator = Generator::new(config);
     let folder = scratch(&format!("static-generated-{model}"));

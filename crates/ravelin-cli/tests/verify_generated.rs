@@ -199,6 +199,7 @@ fn config(kinds: &[InstructionKind]) -> Config {
         goals: 0..=0,
         domains: false,
         wrapping: false,
+        strict_memory: false,
         ..Config::c11()
     };
     // C has no function for a maximum or a minimum.

@@ -39,6 +39,7 @@ fn generator() -> Generator {
         goals: 0..=0,
         domains: false,
         wrapping: false,
+        strict_memory: false,
         ..Config::c11()
     };
     // C has no function for a maximum or a minimum.

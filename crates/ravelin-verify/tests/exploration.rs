@@ -70,7 +70,14 @@ pub fn threads(program: &Program) -> u32 {
 
 /// Loop-free programs with these kinds of instructions besides loads, stores, updates and fences.
 pub fn generator(kinds: &[InstructionKind]) -> Generator {
-    let mut config = Config { threads: 2..=4, max_events: 10, non_atomic: false, goals: 0..=0, ..Config::c11() };
+    let mut config = Config {
+        threads: 2..=4,
+        max_events: 10,
+        non_atomic: false,
+        goals: 0..=0,
+        strict_memory: false,
+        ..Config::c11()
+    };
     config.domains = false;
     config.wrapping = false;
     use InstructionKind::{Assign, CompareExchange, Fence, Load, Rmw, Store};

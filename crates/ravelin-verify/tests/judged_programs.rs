@@ -24,6 +24,7 @@ fn config(orders: &[Order], max_events: usize, fences: usize) -> Config {
         non_atomic: false,
         orders: orders.to_vec(),
         goals: 0..=0,
+        strict_memory: false,
         ..Config::c11()
     };
     config.kinds.retain(|(kind, _)| !matches!(kind, InstructionKind::Assert));

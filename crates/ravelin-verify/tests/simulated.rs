@@ -350,8 +350,8 @@ pub fn recorded(order: Order) -> RecordedOrder {
 fn objects(program: &Program) -> BTreeSet<Value> {
     let mut objects: BTreeSet<Value> = program.memory.named_addresses().collect();
     objects.retain(|&address| {
-        let domain: Domain = program.memory.domain_at(address);
-        domain.lo <= 0 && domain.hi >= 1
+        let domain: Option<Domain> = program.memory.domain_at(address).ok();
+        domain.is_some_and(|domain| domain.lo <= 0 && domain.hi >= 1)
     });
     for thread in &program.threads {
         for transition in &thread.transitions {

@@ -22,6 +22,7 @@ fn generator(events: usize) -> Generator {
         wrapping: false,
         non_atomic: false,
         goals: 0..=0,
+        strict_memory: false,
         ..Config::c11()
     };
     let runs = |kind: &InstructionKind| {
