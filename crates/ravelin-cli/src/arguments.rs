@@ -16,10 +16,13 @@ use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ravelin::answer::text::Style;
 use ravelin::answer::{FencePurpose, Property};
-use ravelin::{Language, Model, ReachEngine, ReadOptions, RepairKind, RobustnessEngine, SeqCstReading, TargetLanguage};
+use ravelin::{
+    Language, LiftOptions, Model, ReachEngine, ReadOptions, RepairKind, RobustnessEngine, SeqCstReading, TargetLanguage,
+};
 use ravelin_output::terminal::width;
 use ravelin_output::{Color, stdout};
 use std::path::PathBuf;
+use std::time::Duration;
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 holds, 1 violated, 2 the input or the command line is wrong, 3 unknown.
@@ -368,6 +371,20 @@ pub struct Inputs {
     pub input: InputOptions,
 }
 
+impl Inputs {
+    /// Refuses C where the same program has to be read again, here or elsewhere: files that are included and the compiler may differ.
+    pub fn refuse_c(&self, option: &str) -> anyhow::Result<()> {
+        let is_c = |path: &PathBuf| self.input.from.or_else(|| Language::from_path(path)) == Some(Language::C);
+        match self.files.iter().find(|path| is_c(path)) {
+            Some(path) => anyhow::bail!(
+                "{option} is not for C, because files that are included can change: convert {} to rav, and ask about that",
+                path.display()
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
 /// How programs are read.
 #[derive(Clone, Debug, Args)]
 pub struct InputOptions {
@@ -380,11 +397,45 @@ pub struct InputOptions {
     /// Store values modulo N in registers and cells, for files of Trencher's language; 256 for those of Persist
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(2..=1 << 62))]
     pub wrap: Option<i64>,
+    /// C and LLVM IR: functions that run in parallel, one thread each, separated by commas [default: `main`, which starts the threads]
+    #[arg(long, value_name = "FUNCTIONS", value_delimiter = ',')]
+    pub entry: Vec<String>,
+    /// C and LLVM IR: a function that runs before those of --entry
+    #[arg(long, value_name = "FUNCTION", requires = "entry")]
+    pub init: Option<String>,
+    /// C and LLVM IR: how many blocks each `malloc` of the source can hand out at a time [default: 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub heap: Option<u16>,
+    /// C: flags of clang, separated by blanks
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    pub cflags: Vec<String>,
+    /// C: a folder of files that are included
+    #[arg(short = 'I', value_name = "FOLDER")]
+    pub include: Vec<String>,
+    /// C: a macro, NAME or NAME=TEXT
+    #[arg(short = 'D', value_name = "MACRO")]
+    pub define: Vec<String>,
 }
 
 impl InputOptions {
-    pub fn reading(&self) -> ReadOptions {
-        ReadOptions { language: self.from, copies: self.copies, wrap: self.wrap }
+    /// `time` is for reading one program.
+    pub fn reading(&self, time: Option<Duration>) -> ReadOptions {
+        let words = self.cflags.iter().flat_map(|flags| flags.split_ascii_whitespace().map(str::to_owned));
+        let include = self.include.iter().map(|folder| format!("-I{folder}"));
+        let define = self.define.iter().map(|name| format!("-D{name}"));
+        let usual = LiftOptions::default();
+        ReadOptions {
+            language: self.from,
+            copies: self.copies,
+            wrap: self.wrap,
+            lift: LiftOptions {
+                entry: self.entry.clone(),
+                init: self.init.clone(),
+                heap: self.heap.map_or(usual.heap, usize::from),
+            },
+            cflags: words.chain(include).chain(define).collect(),
+            time,
+        }
     }
 }
 

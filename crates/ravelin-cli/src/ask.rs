@@ -103,6 +103,10 @@ impl<'a> Answers<'a> {
                 let answer = Answer::None(NoAnswer::interrupted(file, None, None));
                 return self.add(Exit::Unknown, answer, &|answer, style| answer.text(style));
             }
+            ReadError::Late(time) => {
+                let answer = Answer::None(NoAnswer::limited(file, None, None, Limit::Time(time).into()));
+                return self.add(Exit::Unknown, answer, &|answer, style| answer.text(style));
+            }
             ReadError::Program(errors) => {
                 let diagnostics = errors.diagnostics();
                 self.fail(NoAnswer { diagnostics, ..NoAnswer::error(&file, "the program has errors") });
@@ -187,6 +191,7 @@ impl Survey<'_> {
     pub fn run(self) -> anyhow::Result<Exit> {
         let Survey { inputs, output, .. } = self;
         let storage = self.budget.storage;
+        let options = inputs.input.reading(self.budget.limits.time);
         if inputs.files.iter().filter(|path| ravelin_process::input::is_standard_input(path)).count() > 1 {
             anyhow::bail!("standard input can be read only once");
         }
@@ -197,7 +202,7 @@ impl Survey<'_> {
         for path in &inputs.files {
             let file = path.display().to_string();
             let reading = Instant::now();
-            let read = answers.read(&file, self.budget.limits, || input::read(path, &inputs.input.reading()));
+            let read = answers.read(&file, self.budget.limits, || input::read(path, &options));
             // Reading takes from the time of every question about the file.
             let budget = self.budget.child(reading, 0);
             let program = match read {

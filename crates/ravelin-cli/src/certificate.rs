@@ -19,7 +19,7 @@ pub fn run(arguments: &arguments::Certificate) -> anyhow::Result<Exit> {
         (None, Some(file)) => (file.clone(), certificate.check_net(&cover::read(file)?)),
         (Some(named), None) => {
             let file = arguments.program.clone().unwrap_or_else(|| PathBuf::from(named));
-            let program = input::read(&file, &arguments.input.reading()).map_err(anyhow::Error::from);
+            let program = input::read(&file, &arguments.input.reading(None)).map_err(anyhow::Error::from);
             let program = program.context("the program that the certificate is about")?;
             (file, certificate.check(&program))
         }

@@ -7,7 +7,7 @@ use ravelin::TargetLanguage;
 use ravelin_output::{escaped, stdout};
 
 pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
-    let program = input::read(&arguments.file, &arguments.input.reading())?;
+    let program = input::read(&arguments.file, &arguments.input.reading(None))?;
     let target = arguments.to.unwrap_or(TargetLanguage::Rav);
     let text = ravelin::convert(&program, target, arguments.instrument.as_deref())?;
     // A program in its own language is written as it is. What others read quotes names of files and threads, in comments and labels only.

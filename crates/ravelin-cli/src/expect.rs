@@ -27,7 +27,7 @@ pub fn run(
     // Files are asked about side by side, each by one worker.
     let budget = resources.budget().workers(1).stop(interrupt::stop());
     let comparing = ComparisonOptions { command, models, tables: &tables, budget };
-    let reading = inputs.input.reading();
+    let reading = inputs.input.reading(budget.limits.time);
     let read =
         |path: &Path| input::read_quietly(path, &reading).map_err(|error| format!("{:#}", anyhow::Error::from(error)));
     let comparisons = Comparisons::default();

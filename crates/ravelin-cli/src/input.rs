@@ -1,13 +1,16 @@
-//! ReadOptions programs, and printing what is wrong with them.
+//! Reading programs, and printing what is wrong with them.
 
-use ravelin::{Error, ParseError, Program, ReadOptions};
+use ravelin::{CompileError, Error, ParseError, Program, ReadOptions};
 use ravelin_output::{Color, complain, stderr};
 use ravelin_process::input::{InputError, read as text};
 use std::path::Path;
+use std::time::Duration;
 
 /// Why there is no program.
 pub enum ReadError {
     Interrupted,
+    /// The time limit was reached before there was a program.
+    Late(Duration),
     /// The text is wrong. [`read`] has printed its diagnostics.
     Program(Box<ParseError>),
     Other(anyhow::Error),
@@ -17,6 +20,7 @@ impl From<ReadError> for anyhow::Error {
     fn from(error: ReadError) -> anyhow::Error {
         match error {
             ReadError::Interrupted => InputError::Interrupted.into(),
+            ReadError::Late(time) => CompileError::Late(time).into(),
             ReadError::Program(errors) => (*errors).into(),
             ReadError::Other(error) => error,
         }
@@ -36,6 +40,8 @@ impl From<Error> for ReadError {
     fn from(error: Error) -> ReadError {
         match error {
             Error::Parse(errors) => ReadError::Program(errors),
+            Error::Compile(CompileError::Interrupted) => ReadError::Interrupted,
+            Error::Compile(CompileError::Late(time)) => ReadError::Late(time),
             error => ReadError::Other(error.into()),
         }
     }

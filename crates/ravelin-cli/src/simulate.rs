@@ -13,7 +13,7 @@ pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
     let output = &arguments.output;
     output.refuse_sarif("simulate")?;
     output.refuse_pages("simulate")?;
-    let program = input::read(&arguments.file, &arguments.input.reading())?;
+    let program = input::read(&arguments.file, &arguments.input.reading(None))?;
     let seed = arguments.seed.unwrap_or_else(|| {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         now.map_or(0, |now| u64::from(now.subsec_nanos()))

@@ -41,6 +41,7 @@ impl StorageArguments {
         }
         let spill = self.spill.as_deref();
         let Some(directory) = &self.checkpoint else { return Ok(OpenStorage { spill, checkpoints: None }) };
+        inputs.refuse_c("--checkpoint")?;
         let record = if self.resumed { SearchRecord::read(directory)? } else { resume::record(inputs)? };
         if !self.resumed && process.unwrap_or(0) == 0 {
             record.write(directory)?;

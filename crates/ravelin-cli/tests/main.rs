@@ -8,6 +8,7 @@ mod architecture;
 mod browser;
 mod building;
 mod c11;
+mod c_files;
 mod cargo_ravelin;
 mod cargo_verify;
 mod check;

@@ -34,7 +34,12 @@ impl Language {
     /// Told by the extension of a file's name.
     pub fn from_path(path: &Path) -> Option<Language> {
         let extension = path.extension()?.to_str()?;
-        Language::ALL.into_iter().find(|language| language.extension().eq_ignore_ascii_case(extension))
+        let is_one = |language: &Language| {
+            let others = if *language == Language::C { &["cc", "cpp", "cxx"][..] } else { &[] };
+            let mut known = std::iter::once(language.extension()).chain(others.iter().copied());
+            known.any(|known| known.eq_ignore_ascii_case(extension))
+        };
+        Language::ALL.into_iter().find(is_one)
     }
 
     /// Told by what stands in a text: the first word that is not in a comment, and words that only one language has.

@@ -1,5 +1,6 @@
 //! Why there is no answer.
 
+use crate::clang::CompileError;
 use crate::program::ParseError;
 use ravelin_analysis::AnalysisError;
 use ravelin_analysis::fences::UnknownSite;
@@ -14,6 +15,9 @@ pub enum Error {
     /// The text is not a program.
     #[error(transparent)]
     Parse(#[from] Box<ParseError>),
+    /// A C file was not compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
     /// The program has no meaning under the model.
     #[error("{0}")]
     NotApplicable(String),

@@ -52,6 +52,7 @@
 mod answers;
 mod certificate;
 mod check;
+mod clang;
 pub mod confirm;
 mod convert;
 mod cover;
@@ -72,6 +73,7 @@ mod units;
 
 pub use certificate::Certificate;
 pub use check::{Check, check};
+pub use clang::CompileError;
 pub use convert::{TargetLanguage, convert};
 pub use cover::{Cover, Net, cover};
 pub use error::Error;
@@ -115,6 +117,7 @@ pub use ravelin_answer as answer;
 pub use ravelin_answer::{Answer, Document, Verdict};
 pub use ravelin_explore::{Budget, Checkpoints, Limit, Limits, Peers, Progress, Storage};
 pub use ravelin_frontend::Language;
+pub use ravelin_frontend::c::LiftOptions;
 pub use ravelin_frontend::sites::RepairKind;
 pub use ravelin_machine::Reductions;
 pub use ravelin_program::{Model, SeqCstReading};

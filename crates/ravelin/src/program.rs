@@ -1,15 +1,18 @@
 //! Programs as given by the user: a text in one of the languages, parsed and validated.
 
+use crate::clang;
 use crate::error::Error;
 use ravelin_analysis::deadlocks::DeadlockAnswer;
 use ravelin_analysis::stops::StopsAnswer;
 use ravelin_analysis::witness::Witness;
 use ravelin_answer::{self as answer, OtherPlace};
-use ravelin_frontend::{Diagnostic, Expectation, Language, ParseResult, Severity, render, trencher};
+use ravelin_frontend::c::{self, LiftOptions};
+use ravelin_frontend::{Diagnostic, Expectation, Language, ParseResult, Severity, expectations, render, trencher};
 use ravelin_program::{Model, Position, Source, Span};
 use std::fmt;
 use std::path::Path;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// A parsed program.
 #[derive(Debug)]
@@ -29,7 +32,7 @@ pub struct Program {
 }
 
 /// How a text becomes a program.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// The language, if the name and the text do not determine it.
     pub language: Option<Language>,
@@ -37,6 +40,12 @@ pub struct ReadOptions {
     pub copies: Option<usize>,
     /// Trencher's language: values are taken modulo this number.
     pub wrap: Option<i64>,
+    /// C and LLVM IR: which functions run, and how much memory there is.
+    pub lift: LiftOptions,
+    /// C: flags of clang.
+    pub cflags: Vec<String>,
+    /// C: how long clang may run.
+    pub time: Option<Duration>,
 }
 
 impl ReadOptions {
@@ -44,7 +53,7 @@ impl ReadOptions {
     pub fn parse(&self, name: impl Into<String>, text: impl Into<String>) -> Result<Program, Error> {
         let source = Source::new(name.into(), text.into());
         let language = self.language_of(&source)?;
-        let mut parsed = ravelin_frontend::parse(source, language);
+        let mut parsed = self.read(source, language)?;
         if let (Some(modulus), Some(program)) = (self.wrap, &mut parsed.program) {
             trencher::wrap(program, modulus);
         }
@@ -56,13 +65,36 @@ impl ReadOptions {
         Ok(Program {
             program,
             language,
-            reading: ReadOptions { language: Some(language), ..*self },
+            reading: ReadOptions { language: Some(language), ..self.clone() },
             expectations: parsed.expectations,
             diagnostics: parsed.diagnostics,
             stops: OnceLock::new(),
             deadlocks: OnceLock::new(),
             goals: OnceLock::new(),
         })
+    }
+
+    /// Programs in C are compiled first.
+    fn read(&self, source: Source, language: Language) -> Result<ParseResult, Error> {
+        let mut parsed = match language {
+            Language::C => {
+                let ir = clang::compile(&source.name, &source.text, &self.cflags, self.time)?;
+                c::lift(source, language, &ir, &self.lift)
+            }
+            Language::Llvm => {
+                let ir = source.text.clone();
+                return Ok(c::lift(source, language, &ir, &self.lift));
+            }
+            _ => return Ok(ravelin_frontend::parse(source, language)),
+        };
+        let (expectations, wrong) = expectations(&parsed.source.text);
+        if wrong.iter().any(Diagnostic::is_error) {
+            parsed.program = None;
+        }
+        parsed.expectations = expectations;
+        // They stand at the top of the text.
+        parsed.diagnostics.splice(0..0, wrong);
+        Ok(parsed)
     }
 
     fn language_of(&self, source: &Source) -> Result<Language, Error> {
@@ -88,13 +120,37 @@ impl ReadOptions {
                 language.name()
             )));
         }
+        self.refuse_options(&source.name, language)?;
         Ok(language)
+    }
+
+    /// Options that say nothing about a program in this language.
+    fn refuse_options(&self, name: &str, language: Language) -> Result<(), Error> {
+        let LiftOptions { entry, init, heap } = &self.lift;
+        let unused = LiftOptions::default();
+        let lifted = [(!entry.is_empty(), "--entry"), (init.is_some(), "--init"), (*heap != unused.heap, "--heap")];
+        let refused = |option: &str, of: &str| {
+            let language = language.name();
+            Err(Error::Question(format!("{name}: {option} is for {of}, and this is one of {language}")))
+        };
+        if !matches!(language, Language::C | Language::Llvm)
+            && let Some((_, option)) = lifted.into_iter().find(|(given, _)| *given)
+        {
+            return refused(option, "files of C and LLVM IR");
+        }
+        if language != Language::C && !self.cflags.is_empty() {
+            return refused("--cflags, -I or -D", "files of C");
+        }
+        if init.is_some() && entry.is_empty() {
+            return Err(Error::Question(format!("{name}: --init runs before the functions of --entry; name these")));
+        }
+        Ok(())
     }
 }
 
 impl Program {
     /// Reads a text. The language is detected from the extension of its name: `.rav`, `.litmus`, `.txt` (Trencher),
-    /// `.rmm` (Memorax), `.tpl` (Rocker); without one, from the text.
+    /// `.rmm` (Memorax), `.tpl` (Rocker), `.c`, `.cc`, `.cpp`, `.cxx`, `.ll` (LLVM IR); without one, from the text. C needs clang.
     ///
     /// ```
     /// let program = ravelin::Program::parse("half.rav", "static x; thread p { x.store(1); }")?;
@@ -212,7 +268,7 @@ pub fn diagnostics(
 ) -> Result<answer::Diagnostics, Error> {
     let source = Source::new(name.into(), text.into());
     let language = reading.language_of(&source)?;
-    let parsed = ravelin_frontend::parse(source, language);
+    let parsed = reading.read(source, language)?;
     let diagnostics = parsed.diagnostics.iter().map(|diagnostic| diagnostic_answer(diagnostic, &parsed.source));
     Ok(answer::Diagnostics {
         diagnostics: diagnostics.collect(),

@@ -71,6 +71,7 @@ impl Cluster {
     /// Connects with the other processes, if there are to be any.
     pub fn connect(&self, inputs: &Inputs) -> anyhow::Result<Option<Box<dyn Peers>>> {
         let (Some(hosts), Some(process)) = (&self.cluster, self.process) else { return Ok(None) };
+        inputs.refuse_c("--cluster")?;
         links::connect(self, hosts, process, inputs).map(Some)
     }
 

@@ -8,6 +8,7 @@ use anyhow::{Context, bail};
 use ravelin::answer::TestCounts;
 use ravelin::confirm::MachineTest;
 use ravelin_process::child::{ChildEnd, ChildGroup};
+use ravelin_process::folder::TemporaryFolder;
 use ravelin_process::interrupt;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -60,24 +61,20 @@ fn answers(name: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// A folder for a program, removed when dropped.
-struct Workshop(PathBuf);
+/// A folder for a program.
+struct Workshop(TemporaryFolder);
 
 impl Workshop {
     fn new() -> anyhow::Result<Workshop> {
-        for number in 0..100 {
-            let path = std::env::temp_dir().join(format!("ravelin-confirm-{}-{number}", std::process::id()));
-            match std::fs::create_dir(&path) {
-                Ok(()) => return Ok(Workshop(path)),
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error).with_context(|| path.display().to_string()),
-            }
-        }
-        bail!("there is no room for a temporary folder")
+        Ok(Workshop(TemporaryFolder::new("confirm")?))
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
     }
 
     fn program(&self) -> PathBuf {
-        self.0.join("test")
+        self.file("test")
     }
 }
 
@@ -85,14 +82,14 @@ impl Compiler {
     /// Compiles a program; none if a signal came first.
     pub fn compile(&self, text: &str) -> anyhow::Result<Option<TestProgram>> {
         let workshop = Workshop::new()?;
-        let source = workshop.0.join("test.c");
+        let source = workshop.file("test.c");
         std::fs::write(&source, text).with_context(|| source.display().to_string())?;
-        let messages = workshop.0.join("messages");
+        let messages = workshop.file("messages");
         let file = File::create(&messages).with_context(|| messages.display().to_string())?;
         let mut command = Command::new(&self.0);
         command.args(FLAGS).arg("-o").arg(workshop.program()).arg(&source);
         // A compiler that is killed leaves its temporary files, which then go with the folder.
-        command.env("TMPDIR", &workshop.0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
+        command.env("TMPDIR", workshop.0.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
         let status = match ChildGroup::spawn(&mut command).with_context(|| self.0.clone())?.wait(None)? {
             ChildEnd::Exited(status) => status,
             ChildEnd::Interrupted | ChildEnd::Late => return Ok(None),
@@ -104,12 +101,6 @@ impl Compiler {
             bail!("{} cannot compile the program of the test ({status}):\n{messages}", self.0);
         }
         Ok(Some(TestProgram(workshop)))
-    }
-}
-
-impl Drop for Workshop {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

@@ -10,7 +10,7 @@ mod target;
 use crate::arguments::{InputOptions, Output};
 use crate::ask::Answers;
 use crate::exit::Exit;
-use crate::input::{self, ReadError};
+use crate::input;
 use crate::named::named;
 use clap::Args;
 use machine::Compiler;
@@ -84,13 +84,13 @@ pub fn run(arguments: &Confirm) -> anyhow::Result<Exit> {
     let found = if text.trim_start().starts_with('{') && arguments.input.from.is_none() {
         answers.ask(&file, Some(Model::Tso), budget, |budget| Target::of_report(&text, budget))
     } else {
-        match answers.read(&file, limits, || input::parse(path, text, &arguments.input.reading())) {
+        match answers.read(&file, limits, || input::parse(path, text, &arguments.input.reading(None))) {
             Ok(program) => {
                 answers.sources.push((file.clone(), program.text().to_owned()));
                 let question = |budget: Budget| Target::of_program(&program, arguments.question, budget);
                 answers.ask(&file, Some(Model::Tso), budget, question)
             }
-            Err(error @ (ReadError::Program(_) | ReadError::Interrupted | ReadError::Other(_))) => {
+            Err(error) => {
                 answers.without_input(file, error)?;
                 return answers.conclude();
             }

@@ -59,7 +59,7 @@ pub fn on_text(text: &str, arguments: &[&str]) -> Output {
 pub const SB: &str = "X86_64 SB\n{}\n P0 | P1 ;\n movl $1,(x) | movl $1,(y) ;\n movl (y),%eax | movl (x),%eax ;\nexists (0:rax=0 /\\ 1:rax=0)\n";
 
 /// A folder of its own, gone when dropped.
-pub struct Scratch(PathBuf);
+pub struct Scratch(pub PathBuf);
 
 impl Scratch {
     pub fn new(name: &str) -> Scratch {

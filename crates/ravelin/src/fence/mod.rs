@@ -196,8 +196,8 @@ impl<'a> Fence<'a> {
             if changed != self.program.text() {
                 // Within what is left: a set that was found is worth more than the check of its text.
                 let rest = Fence { budget: self.budget.child(start, 0), ..self.clone() };
-                answer.checked =
-                    Some(repaired_text::check(self.program, &changed, &rest.question(), self.rewrites_loops())?);
+                let (limits, waits) = (rest.budget.limits, self.rewrites_loops());
+                answer.checked = Some(repaired_text::check(self.program, &changed, &rest.question(), limits, waits)?);
             }
             answer.diff = Some(unified_diff(self.program.name(), self.program.text(), &changed));
             answer.repaired = Some(changed);

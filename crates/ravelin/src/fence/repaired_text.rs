@@ -1,21 +1,28 @@
 //! The repaired program as a text: checked from scratch, and printed as a diff.
 
 use super::ask::RepairQuestion;
+use crate::clang::CompileError;
 use crate::error::Error;
-use crate::program::Program;
+use crate::program::{Program, ReadOptions};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::c11::with_exact_waits;
-use ravelin_explore::Watch;
+use ravelin_explore::{Limits, Watch};
 
 /// Reads the text and checks it as if it came from elsewhere. Returns the answer.
 pub(crate) fn check(
     program: &Program,
     text: &str,
     question: &RepairQuestion,
+    limits: Limits,
     auto_wait: bool,
 ) -> Result<String, Error> {
     let unread = |error: Error| Error::Internal(format!("the repaired program cannot be read: {error}"));
-    let repaired = program.reading.parse(program.name(), text).map_err(unread)?;
+    let unchecked = || Ok("The repaired program could not be checked from scratch within the limits.".to_owned());
+    let reading = ReadOptions { time: limits.time, ..program.reading.clone() };
+    let repaired = match reading.parse(program.name(), text) {
+        Err(Error::Compile(CompileError::Interrupted | CompileError::Late(_))) => return unchecked(),
+        repaired => repaired.map_err(unread)?,
+    };
     let (verdict, quality) = match auto_wait.then(|| with_exact_waits(&repaired.program, &Watch::unlimited())) {
         Some(Ok((waiting, _))) => question.check(&waiting)?,
         _ => question.check(&repaired.program)?,
@@ -30,7 +37,7 @@ pub(crate) fn check(
             }
             Ok(said)
         }
-        Verdict::Unknown => Ok("The repaired program could not be checked from scratch within the limits.".to_owned()),
+        Verdict::Unknown => unchecked(),
         Verdict::Violated => Err(Error::Internal(format!("the repaired program is not {quality}"))),
     }
 }
