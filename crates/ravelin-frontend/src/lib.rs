@@ -19,6 +19,7 @@
 //! assert!(render(&wrong.diagnostics, &wrong.source, false).contains("did you mean `flag`?"));
 //! ```
 
+pub mod atomic_text;
 pub mod c;
 mod cursor;
 mod diagnostic;

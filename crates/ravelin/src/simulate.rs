@@ -5,7 +5,7 @@ use crate::program::Program;
 use crate::setters::setters;
 use ravelin_analysis::simulation::{Simulation, Standing, StepChoice};
 use ravelin_answer::{self as answer, Answer, InitialThread, RunStep};
-use ravelin_frontend::sites::{RepairKind, SiteRequest, sites};
+use ravelin_frontend::sites::{RepairKind, SiteRequest, sites_of};
 use ravelin_program::{Model, Site, ThreadTransition};
 use ravelin_semantics::Action;
 use std::collections::{BTreeMap, HashMap};
@@ -112,7 +112,7 @@ impl<'a> Simulate<'a> {
         for (repair, existing) in [(RepairKind::Fence, true), (RepairKind::Rmw, false), (RepairKind::Strengthen, false)]
         {
             let request = SiteRequest { existing, copies: self.program.reading.copies, ..SiteRequest::new(repair) };
-            match sites(&self.program.program.source, self.program.language, &request) {
+            match sites_of(&self.program.program, self.program.language, &request) {
                 Ok(found) => {
                     for site in &found.sites {
                         let known = counts.entry(site.name.clone()).or_default();

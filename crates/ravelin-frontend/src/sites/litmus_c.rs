@@ -4,6 +4,7 @@
 use super::edit::{EditPiece, EditPlace, at_end, before, next, wrap_after, wrap_before};
 use super::orders::{OrderStyle, OrderedAccess};
 use super::{FenceWords, TextOutline};
+use crate::atomic_text::Spelling;
 use crate::litmus::{CCode, OrderedCall, StatementRole, StoreExchange};
 use ravelin_program::Span;
 
@@ -53,7 +54,12 @@ pub fn outline(text: &str, code: &CCode) -> TextOutline {
         let range = |span: &Span| span.start as usize..span.end as usize;
         let ordered = OrderedAccess {
             at: span.start as usize,
-            style: OrderStyle::C { name: name as usize },
+            style: OrderStyle::Call {
+                explicit: Some(name as usize),
+                spelling: Spelling::C,
+                prefix: "",
+                one_is_enough: false,
+            },
             written: orders.iter().map(range).collect(),
             end: values as usize,
             has_values: true,

@@ -21,6 +21,7 @@
 //! assert!(text.contains("    x.store(1);\n    fence();\n    let r = y.load();\n"));
 //! ```
 
+mod c;
 mod choose;
 mod edit;
 mod litmus_c;
@@ -123,6 +124,14 @@ pub struct Sites {
     table: Option<X86Table>,
 }
 
+/// Finds every place where the text of a program can be changed. Files in C were compiled, so the program tells what they are.
+pub fn sites_of(program: &Program, language: Language, request: &SiteRequest) -> Result<Sites, NoSites> {
+    match language {
+        Language::C => c::sites(program, request),
+        _ => sites(&program.source, language, request),
+    }
+}
+
 /// Finds every place where the text can be changed.
 pub fn sites(source: &Source, language: Language, request: &SiteRequest) -> Result<Sites, NoSites> {
     let parsed = parse(source.clone(), language);
@@ -223,7 +232,10 @@ impl Sites {
         let Some(Instruction::Fence(order)) = self.instruction(site) else { return None };
         let weaker = order.is_at_least(strength.order()) && *order != strength.order();
         let written = place.pieces.first().filter(|_| weaker)?;
-        Some(EditPiece::instead(written.range.clone(), self.words.of(strength)?))
+        let is_statement = self.text.get(written.range.clone())?.ends_with(';');
+        let words = self.words.of(strength)?;
+        let end = if is_statement && !words.ends_with(';') { ";" } else { "" };
+        Some(EditPiece::instead(written.range.clone(), &format!("{words}{end}")))
     }
 
     /// What gives every access the orders that are chosen for it.
@@ -341,8 +353,9 @@ fn outline(text: &str, language: Language, repair: RepairKind) -> Result<Option<
             without_orders("accesses in Trencher's language have no orders that could be made stronger; use fences")?;
             return Ok(None);
         }
-        Language::C | Language::Llvm => {
-            return Err(NoSites::NotExpressible("places in files that a compiler reads are not known"));
+        Language::C => return Err(NoSites::NotExpressible("a C file has to be compiled for its places to be known")),
+        Language::Llvm => {
+            return Err(NoSites::NotExpressible("LLVM IR is made by a compiler; change the source that it comes from"));
         }
         Language::Litmus => match crate::litmus::outline(text) {
             Some(crate::litmus::LitmusOutline::C(code)) => litmus_c::outline(text, &code),

@@ -5,6 +5,7 @@
 //! with `_explicit` for another order.
 
 use super::edit::EditPiece;
+use crate::atomic_text::Spelling;
 use ravelin_program::{Instruction, Order, OrderSlot, default_failure};
 use std::ops::Range;
 
@@ -26,9 +27,15 @@ pub struct OrderedAccess {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OrderStyle {
     Rav,
-    /// With the end of the function's name.
-    C {
-        name: usize,
+    /// A call of C or C++.
+    Call {
+        /// Where a call without orders gets another name with them.
+        explicit: Option<usize>,
+        spelling: Spelling,
+        /// What stands before an order that is added.
+        prefix: &'static str,
+        /// A compare-exchange can have one order, from which that of failure follows.
+        one_is_enough: bool,
     },
     /// Those of the load and of the store, each `rlx` or the strong one.
     Tpl,
@@ -38,7 +45,7 @@ impl OrderedAccess {
     /// The orders that can be chosen one by one.
     pub fn slots(&self) -> &'static [OrderSlot] {
         match self.style {
-            OrderStyle::Rav | OrderStyle::C { .. } => &[OrderSlot::Main, OrderSlot::Failure],
+            OrderStyle::Rav | OrderStyle::Call { .. } => &[OrderSlot::Main, OrderSlot::Failure],
             OrderStyle::Tpl => &[OrderSlot::Both],
         }
     }
@@ -62,11 +69,16 @@ impl OrderedAccess {
                 };
                 self.listed(&wanted.iter().map(|order| order.name().to_owned()).collect::<Vec<_>>())
             }
-            OrderStyle::C { name } => {
-                let wanted = if exchanges { vec![main, failure] } else { vec![main] };
-                let wanted: Vec<String> = wanted.iter().map(|order| format!("memory_order_{}", order.name())).collect();
+            OrderStyle::Call { explicit, spelling, prefix, one_is_enough } => {
+                let one = one_is_enough && self.written.len() <= 1 && default_failure(main) == failure;
+                let wanted = if exchanges && !one { vec![main, failure] } else { vec![main] };
+                let word = |(number, order): (usize, &Order)| {
+                    let added = number >= self.written.len();
+                    format!("{}{}", if added { prefix } else { "" }, spelling.word(*order))
+                };
+                let wanted: Vec<String> = wanted.iter().enumerate().map(word).collect();
                 let mut pieces = self.listed(&wanted);
-                if self.written.is_empty() {
+                if let Some(name) = explicit.filter(|_| self.written.is_empty()) {
                     pieces.push(EditPiece::replace(name..name, "_explicit"));
                 }
                 pieces

@@ -3,27 +3,9 @@
 use super::{Replacement, SourceEdit, line_of};
 use crate::repair::OrderChange;
 use ravelin_findings::RecordedOrder;
+use ravelin_frontend::atomic_text::{Spelling, before_success, blanked, callee, is_word, written_orders};
+use ravelin_program::Order;
 
-/// How an order is written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Spelling {
-    /// `memory_order_relaxed`
-    C,
-    /// `memory_order::relaxed`
-    Cpp,
-    /// `__ATOMIC_RELAXED`
-    Builtin,
-    /// `Relaxed`
-    Rust,
-}
-
-const SPELLINGS: [(Spelling, &str, [&str; 5]); 4] = [
-    (Spelling::C, "memory_order_", SMALL),
-    (Spelling::Cpp, "memory_order::", SMALL),
-    (Spelling::Builtin, "__ATOMIC_", ["RELAXED", "ACQUIRE", "RELEASE", "ACQ_REL", "SEQ_CST"]),
-    (Spelling::Rust, "", ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"]),
-];
-const SMALL: [&str; 5] = ["relaxed", "acquire", "release", "acq_rel", "seq_cst"];
 const ORDERS: [RecordedOrder; 5] = [
     RecordedOrder::Relaxed,
     RecordedOrder::Acquire,
@@ -75,23 +57,11 @@ pub fn replacements(text: &str, edit: &SourceEdit, change: OrderChange) -> Optio
         };
         let order = change.apply(written.order, kind);
         if order != written.order {
-            let (_, prefix, names) = SPELLINGS.iter().find(|(spelling, ..)| *spelling == written.spelling)?;
-            let name = names[ORDERS.iter().position(|other| *other == order)?];
-            made.push(Replacement { from: written.from, to: written.to, with: format!("{prefix}{name}") });
+            let order = Order::ATOMIC[ORDERS.iter().position(|other| *other == order)?];
+            made.push(Replacement { from: written.from, to: written.to, with: written.spelling.word(order) });
         }
     }
     (!made.is_empty()).then_some(made)
-}
-
-/// How many arguments of a compare-exchange come before its order of success; `None` if it is something else.
-fn before_success(name: &str) -> Option<usize> {
-    match name {
-        "fetch_update" => Some(0),
-        _ if !name.contains("compare_exchange") => None,
-        _ if name.starts_with("__atomic") => Some(4),
-        _ if name.starts_with("atomic") => Some(3),
-        _ => Some(2),
-    }
 }
 
 /// Whether what is called reads and writes.
@@ -105,7 +75,7 @@ fn kind(name: &str) -> (bool, bool) {
 
 /// The calls with orders that begin on a line or hold it.
 fn calls(text: &str, line: usize, end: usize) -> Vec<Call> {
-    let code = without_strings(text);
+    let code = blanked(text);
     let statement_end = code[end..].find([';', '{']).map_or(code.len(), |at| end + at);
     let mut calls: Vec<Call> = Vec::new();
     for mut written in orders(&code, line, statement_end) {
@@ -126,21 +96,19 @@ fn calls(text: &str, line: usize, end: usize) -> Vec<Call> {
 
 /// The orders in a part of a text.
 fn orders(code: &str, from: usize, to: usize) -> Vec<WrittenOrder> {
-    let mut found: Vec<WrittenOrder> = Vec::new();
-    for (spelling, prefix, names) in SPELLINGS {
-        for (name, order) in names.iter().zip(ORDERS) {
-            let word = format!("{prefix}{name}");
-            for (at, _) in code[from..to].match_indices(&word) {
-                let (from, to) = (from + at, from + at + word.len());
-                let is_whole = !code[..from].ends_with(is_word) && !code[to..].starts_with(is_word);
-                if is_whole {
-                    found.push(WrittenOrder { from, to, argument: 0, spelling, order });
-                }
-            }
-        }
-    }
-    found.sort_by_key(|order| order.from);
-    found
+    let recorded =
+        |order: Order| ORDERS.iter().zip(Order::ATOMIC).find(|(_, other)| *other == order).map(|(order, _)| *order);
+    let found = written_orders(code, from..to).into_iter().filter_map(|written| {
+        let order = recorded(written.order)?;
+        Some(WrittenOrder {
+            from: written.range.start,
+            to: written.range.end,
+            argument: 0,
+            spelling: written.spelling,
+            order,
+        })
+    });
+    found.collect()
 }
 
 /// The parentheses around a place.
@@ -187,54 +155,4 @@ fn commas(text: &str) -> usize {
         }
     }
     commas
-}
-
-/// Where the expression before a parenthesis begins: `q->slots[i].next.load`.
-fn callee(code: &str, open: usize) -> usize {
-    let mut depth = 0usize;
-    let mut from = open;
-    for (at, c) in code[..open].char_indices().rev() {
-        match c {
-            ')' | ']' => depth += 1,
-            '(' | '[' if depth > 0 => depth -= 1,
-            _ if depth > 0 => {}
-            c if is_word(c) || matches!(c, '.' | ':' | '>' | '-') => {}
-            c if c.is_whitespace() && code[from..open].trim_start().starts_with(['.', '(']) => {}
-            _ => break,
-        }
-        from = at;
-    }
-    from + code[from..open].len() - code[from..open].trim_start().len()
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-/// The text with what is in strings and comments blanked, byte by byte.
-fn without_strings(text: &str) -> String {
-    let mut code = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let length = match c {
-            '"' => {
-                let mut escaped = false;
-                let end = rest[1..].find(|c: char| {
-                    let ends = c == '"' && !escaped;
-                    escaped = c == '\\' && !escaped;
-                    ends
-                });
-                end.map_or(rest.len(), |end| end + 2)
-            }
-            '\'' if rest.starts_with("'\"'") => 3,
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
-            _ => 0,
-        };
-        let (blanked, kept) = if length > 0 { (length, 0) } else { (0, c.len_utf8()) };
-        code.extend(rest[..blanked].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
-        code.push_str(&rest[..kept]);
-        rest = &rest[blanked + kept..];
-    }
-    code
 }

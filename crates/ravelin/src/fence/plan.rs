@@ -8,7 +8,7 @@ use ravelin_analysis::fences::{
 };
 use ravelin_analysis::reachability::ReachEngine;
 use ravelin_frontend::Language;
-use ravelin_frontend::sites::{NoSites, NoText, RepairKind, SiteRequest, Sites as SourceSites, sites};
+use ravelin_frontend::sites::{NoSites, NoText, RepairKind, SiteRequest, Sites as SourceSites, sites_of};
 use ravelin_program::{Change, FenceStrength, Instruction, Lowering, Model, Order, Program, Site, ThreadTransition};
 
 /// The parameters.
@@ -123,7 +123,7 @@ impl FencePlan {
         let repair = if model.is_c11() { RepairKind::Strengthen } else { self.repair };
         let lower = self.lowering(model);
         let request = SiteRequest { repair, existing: self.minimise, lower, copies: self.copies };
-        let (source, not_expressible) = match sites(&program.source, language, &request) {
+        let (source, not_expressible) = match sites_of(program, language, &request) {
             Ok(source) => (Some(source), None),
             Err(reason @ NoSites::NotExpressible(_)) => (None, Some(reason)),
             Err(error) => return Err(error.into()),
@@ -144,7 +144,7 @@ impl FencePlan {
                 [(RepairKind::Fence, true), (RepairKind::Rmw, false), (RepairKind::Strengthen, false)]
             {
                 let request = SiteRequest { repair, existing, lower: Lowering::Nothing, copies: self.copies };
-                let found = sites(&program.source, language, &request);
+                let found = sites_of(program, language, &request);
                 others.extend(found.map(|found| found.sites).unwrap_or_default());
             }
             UnknownSite::among(costs.keys(), &all, &others)?;
