@@ -108,6 +108,15 @@ impl AtomicCall {
         let others = before_success(word).is_some_and(|count| !is_member && values.len() != count)
             || written.windows(2).any(|pair| pair[0].spelling != pair[1].spelling);
         // An order that is not written as such, as by a macro, is taken for a value.
+        let most = match kind {
+            CallKind::CompareExchange => 2,
+            CallKind::Load | CallKind::Fence => 0,
+            _ if word.starts_with("test") || word == "clear" => 0,
+            CallKind::Store | CallKind::Exchange => 1,
+        };
+        if is_member && values.len() > most {
+            return None;
+        }
         if !expected.contains(&written.len()) || (family == CallFamily::Explicit && others) {
             return None;
         }

@@ -195,6 +195,7 @@ void one() {
     z.@3compare_exchange_strong(r, 1, std::memory_order_acquire);
     std::@4atomic_store(&x, 1);
     z.@5fetch_add(1, std::memory_order::relaxed);
+    z.@6fetch_add(1, ORDER);
 }
 ";
     let one = [
@@ -203,12 +204,14 @@ void one() {
         ("3", CompareExchange(2, Acquire, Acquire)),
         ("4", Store(0, SeqCst)),
         ("5", Exchange(2, Relaxed)),
+        ("6", Exchange(2, SeqCst)),
     ];
     let program = program("methods.cpp", text, &[&one]);
     let found = sites(&program, &RELAXED).expect("sites");
     let relaxed = found.text(&[]).expect("a text");
     assert!(relaxed.contains("    x.store(1, std::memory_order_relaxed);\n"), "{relaxed}");
     assert!(relaxed.contains("(r, 1, std::memory_order_relaxed);"), "{relaxed}");
+    assert!(relaxed.contains("z.fetch_add(1, ORDER);"), "{relaxed}");
     assert!(relaxed.contains("std::atomic_store_explicit(&x, 1, std::memory_order_relaxed);"), "{relaxed}");
     let stronger = sites(&program, &STRONGER).expect("sites");
     assert!(with(&stronger, "L7:order", FenceStrength::AcqRel).contains("(1, std::memory_order::acq_rel);"));
