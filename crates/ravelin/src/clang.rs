@@ -86,9 +86,10 @@ impl CompileTask<'_> {
         let failed = |error| CompileError::Failed(program.clone(), error);
         let folder = TemporaryFolder::new("clang").map_err(failed)?;
         let file = |name: &str| folder.path().join(name);
-        let copy = file(&format!("source.{}", if is_cxx(self.source) { "cc" } else { "c" }));
-        let (include, messages, ir) = (file("include"), file("messages"), file("source.ll"));
-        fs::write(&copy, self.text).map_err(failed)?;
+        let (copies, include, messages, ir) = (file("text"), file("include"), file("messages"), file("ir"));
+        // Places in the IR name the file, with a folder.
+        let copy = copies.join(self.source.file_name().unwrap_or("source".as_ref()));
+        fs::create_dir(&copies).and_then(|()| fs::write(&copy, self.text)).map_err(failed)?;
         fs::create_dir(&include).and_then(|()| fs::write(include.join("ravelin.h"), HEADER)).map_err(failed)?;
 
         let (program, before) = self.clang.split_first().ok_or(CompileError::NoCompiler)?;
@@ -106,6 +107,7 @@ impl CompileTask<'_> {
             command.arg("-iquote").arg(parent.unwrap_or(Path::new(".")));
         }
         command.arg("-idirafter").arg(&include).args(self.flags);
+        command.args(["-x", if is_cxx(self.source) { "c++" } else { "c" }]);
         command.arg("-o").arg(&ir).arg("--").arg(if replaces { self.source } else { &copy });
         command.env("TMPDIR", folder.path()).stdin(Stdio::null()).stdout(Stdio::null());
         command.stderr(File::create(&messages).map_err(failed)?);

@@ -7,7 +7,7 @@ use ravelin_analysis::stops::StopsAnswer;
 use ravelin_analysis::witness::Witness;
 use ravelin_answer::{self as answer, OtherPlace};
 use ravelin_frontend::c::{self, LiftOptions};
-use ravelin_frontend::{Diagnostic, Expectation, Language, ParseResult, Severity, expectations, render, trencher};
+use ravelin_frontend::{Diagnostic, Expectation, Language, ParseResult, Severity, render, trencher};
 use ravelin_program::{Model, Position, Source, Span};
 use std::fmt;
 use std::path::Path;
@@ -76,25 +76,12 @@ impl ReadOptions {
 
     /// Programs in C are compiled first.
     fn read(&self, source: Source, language: Language) -> Result<ParseResult, Error> {
-        let mut parsed = match language {
-            Language::C => {
-                let ir = clang::compile(&source.name, &source.text, &self.cflags, self.time)?;
-                c::lift(source, language, &ir, &self.lift)
-            }
-            Language::Llvm => {
-                let ir = source.text.clone();
-                return Ok(c::lift(source, language, &ir, &self.lift));
-            }
+        let ir = match language {
+            Language::C => clang::compile(&source.name, &source.text, &self.cflags, self.time)?,
+            Language::Llvm => source.text.clone(),
             _ => return Ok(ravelin_frontend::parse(source, language)),
         };
-        let (expectations, wrong) = expectations(&parsed.source.text);
-        if wrong.iter().any(Diagnostic::is_error) {
-            parsed.program = None;
-        }
-        parsed.expectations = expectations;
-        // They stand at the top of the text.
-        parsed.diagnostics.splice(0..0, wrong);
-        Ok(parsed)
+        Ok(c::lift(source, language, &ir, &self.lift))
     }
 
     fn language_of(&self, source: &Source) -> Result<Language, Error> {

@@ -21,6 +21,10 @@ pub(crate) fn check(
     let reading = ReadOptions { time: limits.time, ..program.reading.clone() };
     let repaired = match reading.parse(program.name(), text) {
         Err(Error::Compile(CompileError::Interrupted | CompileError::Late(_))) => return unchecked(),
+        Err(Error::Compile(error)) => {
+            let message = format!("the change cannot be written like this; the changed text does not compile: {error}");
+            return Err(Error::Question(message));
+        }
         repaired => repaired.map_err(unread)?,
     };
     let (verdict, quality) = match auto_wait.then(|| with_exact_waits(&repaired.program, &Watch::unlimited())) {
