@@ -154,6 +154,7 @@ impl<'m> Specialiser<'_, 'm> {
                 Ok(Next::On(at))
             }
             Target::Shared(address, scalar) => {
+                let at = self.check_alive(state, &pointer, at)?;
                 let constant = scalar.and_then(|(object, offset)| self.world.constant_scalar(object, offset, size));
                 let order = order_of(order);
                 let constant = constant.map(|datum| fit(ty, datum));
@@ -260,6 +261,7 @@ impl<'m> Specialiser<'_, 'm> {
             Target::Shared(address, _) => {
                 let value = self.lower(&datum)?;
                 let at = self.flush_joins(state, at)?;
+                let at = self.check_alive(state, target, at)?;
                 let span = self.span;
                 Ok(self.model()?.emit(at, Instruction::Store { address, value, order }, span))
             }
@@ -295,7 +297,11 @@ impl<'m> Specialiser<'_, 'm> {
         self.learn_type(&pointer, ty);
         match self.locate(state, &pointer, size, true, true)? {
             Target::Private(object, offset) => self.update(state, result, operation, (object, offset, size, bits), at),
-            Target::Shared(address, _) => self.emit_update(state, result, operation, address, bits, at),
+            Target::Shared(address, _) => {
+                let at = self.flush_joins(state, at)?;
+                let at = self.check_alive(state, &pointer, at)?;
+                self.emit_update(state, result, operation, address, bits, at)
+            }
         }
     }
 
@@ -388,11 +394,12 @@ impl<'m> Specialiser<'_, 'm> {
             return Err(self.refuse("a read-modify-write without a name".to_owned()));
         };
         let (instruction, datum) = match operation {
-            Operation::CompareExchange { expected, new, success, failure, weak, .. } => {
-                let (expected, new) = (self.operand(state, expected)?, self.operand(state, new)?);
+            Operation::CompareExchange { expected: expected_operand, new, success, failure, weak, .. } => {
+                let (expected, new) = (self.operand(state, expected_operand)?, self.operand(state, new)?);
                 let (expected, new) = (self.lower(&expected)?, self.lower(&new)?);
                 let old = self.value_register(function, path, local, 0)?;
                 let ok = self.value_register(function, path, local, 1)?;
+                let known = self.operand(state, expected_operand)?;
                 let instruction = Instruction::CompareExchange {
                     address,
                     expected,
@@ -403,7 +410,18 @@ impl<'m> Specialiser<'_, 'm> {
                     old: Some(old),
                     ok: Some(ok),
                 };
-                (instruction, Datum::Parts([old, ok].map(|register| Datum::Computed(Expr::Atom(register))).to_vec()))
+                let at = self.flush_joins(state, at)?;
+                let span = self.span;
+                let at = self.model()?.emit(at, instruction, span);
+                // Where it fails and where it succeeds, different things are known from here on.
+                let mut failed = state.clone();
+                let next = self.model()?.emit(at, Instruction::Assume(Expr::Atom(ok).not()), span);
+                let datum = Datum::Parts(vec![Datum::Computed(Expr::Atom(old)), Datum::Int(0)]);
+                self.advance(&mut failed, result, datum);
+                self.later(failed, Next::On(next));
+                let next = self.model()?.emit(at, Instruction::Assume(Expr::Atom(ok)), span);
+                self.advance(state, result, Datum::Parts(vec![known, Datum::Int(1)]));
+                return Ok(Next::On(next));
             }
             Operation::ReadModifyWrite { op, operand, order, .. } => {
                 let operand = self.operand(state, operand)?;
@@ -415,7 +433,14 @@ impl<'m> Specialiser<'_, 'm> {
                     RmwOperator::And => RmwOp::And,
                     RmwOperator::Or => RmwOp::Or,
                     RmwOperator::Xor => RmwOp::Xor,
-                    _ => return Err(self.refuse("this read-modify-write is not supported".to_owned())),
+                    RmwOperator::Nand => RmwOp::Nand,
+                    RmwOperator::Max => RmwOp::Max,
+                    RmwOperator::Min => RmwOp::Min,
+                    RmwOperator::UnsignedMax => RmwOp::UnsignedMax,
+                    RmwOperator::UnsignedMin => RmwOp::UnsignedMin,
+                    RmwOperator::Unsupported => {
+                        return Err(self.refuse("this read-modify-write is not supported".to_owned()));
+                    }
                 };
                 let old = self.value_register(function, path, local, 0)?;
                 let order = order_of(Some(*order));
@@ -522,6 +547,7 @@ impl<'m> Specialiser<'_, 'm> {
                     datum
                 }
                 Target::Shared(address, scalar) => {
+                    at = self.check_alive(state, &place, at)?;
                     let constant = scalar.and_then(|(object, start)| self.world.constant_scalar(object, start, length));
                     match constant {
                         Some(datum) => datum,

@@ -1,8 +1,7 @@
 //! Calls: functions of the file are followed, those of the C library become steps of the model or are carried out.
 
 use super::library::{Known, known};
-use super::memory::Contents;
-use super::objects::{LARGEST, ObjectKey};
+use super::objects::LARGEST;
 use super::specialise::{Interrupt, Next, Specialiser, Start, Step};
 use super::state::State;
 use super::threads::Spawn;
@@ -262,54 +261,6 @@ impl<'m> Specialiser<'_, 'm> {
                 self.done(state, yes, at)
             }
         }
-    }
-
-    /// A block of the heap.
-    fn heap(&mut self, state: &mut State, size: Datum, zero: bool, at: Raw) -> Step<Next> {
-        let Datum::Int(size) = size else {
-            return Err(self.refuse("the size of a block of the heap is not known".to_owned()));
-        };
-        let Some(size) = u64::try_from(size).ok().filter(|size| *size <= LARGEST) else {
-            return Err(self.refuse(format!("a block of the heap has more than {LARGEST} bytes")));
-        };
-        let frame = state.frame();
-        let place = (frame.path, frame.block.0, frame.index);
-        let count = state.counters.get(&place).copied().unwrap_or(0);
-        if count as usize >= self.world.options.heap {
-            return Err(self.refuse_with(
-                format!("more than {count} blocks of the heap are needed here"),
-                "--heap N allows N blocks for each place and thread; what was freed is not used again".to_owned(),
-            ));
-        }
-        let key = ObjectKey::Heap { thread: self.thread, path: place.0, block: place.1, index: place.2, count };
-        let object = self.world.objects.intern(key, size, || ("heap".to_owned(), None, None));
-        state.counters.insert(place, count + 1);
-        let datum = Datum::Pointer(object, 0);
-        let mut at = at;
-        if !self.world.facts.is_shared(object) || !self.is_model() {
-            state.memory.insert(object, Contents::new(zero));
-        } else if zero {
-            at = self.fill(state, &datum, 0, size, at)?;
-        }
-        self.done(state, datum, at)
-    }
-
-    fn free(&mut self, state: &mut State, call: &Call, at: Raw) -> Step<Next> {
-        let pointer = self.argument_datum(state, call, 0)?;
-        let mut at = at;
-        if let Datum::Pointer(object, 0) = pointer
-            && state.memory.remove(&object).is_none()
-            && self.is_model()
-        {
-            // To end a block is to write to it: whoever uses it at the same time races.
-            let cells: Vec<(u64, u32)> =
-                self.world.objects.get(object).cells.iter().map(|(offset, size)| (*offset, *size)).collect();
-            for (offset, size) in cells {
-                let place = Datum::Pointer(object, offset as i64);
-                at = self.write(state, &place, size, Datum::Int(0), Order::NonAtomic, at)?;
-            }
-        }
-        self.done(state, Datum::Int(0), at)
     }
 
     /// Where the call that is executed stands: its path, block and instruction.

@@ -18,6 +18,9 @@ pub(super) struct Facts {
     /// Sizes of accesses through pointers that are not known.
     read_anywhere: BTreeSet<u32>,
     written_anywhere: BTreeSet<u32>,
+    /// Blocks of the heap that are freed by known pointers, and whether there are other calls of `free`.
+    freed: BTreeSet<ObjectId>,
+    freed_anywhere: bool,
     /// `main` is executed up to this step, and the rest of it is a thread of the model.
     stop: Option<u64>,
     /// Threads that `main` or another thread waits for together: each is counted in one cell when it ends.
@@ -85,6 +88,20 @@ impl Facts {
     /// Whether scalars of this size are accessed through pointers that are not known.
     pub fn is_accessed_anywhere(&self, size: u32) -> bool {
         self.read_anywhere.contains(&size) || self.written_anywhere.contains(&size)
+    }
+
+    pub fn free(&mut self, block: ObjectId) {
+        let new = self.freed.insert(block);
+        self.note(new);
+    }
+
+    pub fn free_anywhere(&mut self) {
+        let new = !std::mem::replace(&mut self.freed_anywhere, true);
+        self.note(new);
+    }
+
+    pub fn is_freed(&self, block: ObjectId) -> bool {
+        self.freed.contains(&block) || self.freed_anywhere && self.escaped.contains(&block)
     }
 
     pub fn stop(&self) -> Option<u64> {

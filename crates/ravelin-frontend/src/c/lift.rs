@@ -8,6 +8,7 @@
 use super::LiftOptions;
 use super::access::scalar_domain;
 use super::facts::Footprint;
+use super::finals::take_final_checks;
 use super::memory::{Contents, PrivateMemory};
 use super::objects::{LARGEST, Object, ObjectId, ObjectKey, scalars};
 use super::places::Places;
@@ -19,8 +20,8 @@ use super::world::{FIRST_GATED, World};
 use crate::Language;
 use crate::ir::module::Module;
 use ravelin_program::{
-    Address, Copies, Domain, Expr, InitialValue, Instruction, Memory, Order, Program, Source, Span, Thread, Value,
-    VarId, Variable, WaitCondition,
+    Address, Copies, Expr, InitialValue, Instruction, Memory, Observable, Order, Program, Source, Span, Thread,
+    ThreadId, Unnamed, Value, VarId, Variable, WaitCondition,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -288,40 +289,105 @@ fn close(world: &mut World<'_>) {
     }
 }
 
-fn assemble(world: &World<'_>, threads: Vec<Lifted>, source: &Source) -> Program {
+fn assemble(world: &World<'_>, lifted: Vec<Lifted>, source: &Source) -> Program {
+    let numbers: Vec<usize> = lifted.iter().map(|thread| thread.number).filter(|number| *number != 0).collect();
+    let mut threads = automata(world, lifted);
+    let mut goals = Vec::new();
+    let all_ended = world.objects.find(&ObjectKey::Ended(numbers));
+    let mut gone = None;
+    if let Some(object) = all_ended
+        && let Some(id) = threads.iter().position(|(number, _)| *number == 0)
+        && let at = world.objects.address(object, 0)
+        && let Some(checks) = take_final_checks(ThreadId(id), &threads[id].1, at)
+    {
+        goals = checks.goals;
+        gone = Some(object);
+        let main = &mut threads[id].1;
+        main.transitions.retain(|transition| transition.from != checks.ends_at);
+        let reached = reachable(main);
+        main.transitions.retain(|transition| reached[transition.from.0]);
+        for (_, thread) in &mut threads {
+            for transition in &mut thread.transitions {
+                if transition.instruction.accesses().iter().any(|access| access.address.constant() == Some(at)) {
+                    transition.instruction = Instruction::Nop;
+                }
+            }
+        }
+        // What follows is gone, and a `main` that did nothing else is gone as a whole.
+        if threads[id].1.initial == checks.ends_at {
+            threads.remove(id);
+        }
+    }
+    let (variables, moved) = variables(world, gone);
+    let mut program = Program {
+        name: source.name.clone(),
+        memory: Memory { variables, unnamed: Unnamed::Nothing },
+        threads: Vec::new(),
+        goals,
+        observation: None,
+        source: source.clone(),
+    };
+    for goal in &mut program.goals {
+        goal.condition = goal.condition.map_atoms(&mut |atom| {
+            Expr::Atom(match atom {
+                Observable::Memory(at) => Observable::Memory(moved.get(at).copied().unwrap_or(*at)),
+                atom => atom.clone(),
+            })
+        });
+    }
+    for (_, mut thread) in threads {
+        for transition in &mut thread.transitions {
+            for address in transition.instruction.addresses_mut() {
+                name_address(&program.memory, &moved, address);
+            }
+        }
+        program.threads.push(thread);
+    }
+    program
+}
+
+/// Which locations a thread can come to.
+fn reachable(thread: &Thread) -> Vec<bool> {
+    let mut seen = vec![false; thread.locations.len()];
+    let mut open = vec![thread.initial];
+    while let Some(at) = open.pop() {
+        if !std::mem::replace(&mut seen[at.0], true) {
+            open.extend(thread.outgoing(at).map(|(_, transition)| transition.to));
+        }
+    }
+    seen
+}
+
+/// The memory of the model, and the addresses of cells that have other ones than in the threads.
+fn variables(world: &World<'_>, gone: Option<ObjectId>) -> (Vec<Variable>, HashMap<Value, Value>) {
     let mut taken = HashMap::new();
-    let mut variables = Vec::new();
+    let mut variables: Vec<Variable> = Vec::new();
     // What no pointer leads to needs no address of its own choice, and comes behind what has one.
     let mut free = Vec::new();
-    for object in world.facts.shared() {
+    for object in world.facts.shared().filter(|object| Some(*object) != gone) {
         let cells = cells(world, object, &mut taken);
         if world.facts.has_escaped(object) { variables.extend(cells) } else { free.extend(cells) }
     }
     variables.sort_by_key(|variable| variable.base);
     let mut moved = HashMap::new();
-    let mut next = variables.last().map_or(1, |last: &Variable| last.base + GAP);
+    let mut next = variables.last().map_or(1, |last| last.base + GAP);
     for variable in free {
         moved.insert(variable.base, next);
         variables.push(Variable { base: next, ..variable });
         next += 1;
     }
-    let mut program = Program {
-        name: source.name.clone(),
-        memory: Memory { variables, unnamed: Domain::FULL },
-        threads: Vec::new(),
-        goals: Vec::new(),
-        observation: None,
-        source: source.clone(),
-    };
-    let mut threads = threads;
+    (variables, moved)
+}
+
+/// The threads with their numbers, as automata over addresses as they are during specialisation.
+fn automata(world: &World<'_>, mut lifted: Vec<Lifted>) -> Vec<(usize, Thread)> {
     // `main` is last: the others are what the program is about.
-    threads.sort_by_key(|thread| if thread.number == 0 { usize::MAX } else { thread.number });
+    lifted.sort_by_key(|thread| if thread.number == 0 { usize::MAX } else { thread.number });
     let mut copies: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for thread in &threads {
+    for thread in &lifted {
         copies.entry(thread.function).or_default().push(thread.number);
     }
-    for lifted in threads {
-        let Lifted { number, function, residual, span, .. } = lifted;
+    let thread = |Lifted { number, function, residual, span, .. }: Lifted| {
         let own = &world.module.functions[function];
         let name = own.debug.and_then(|node| world.module.debug.function_name(node)).unwrap_or(&own.name).to_owned();
         let all = &copies[&function];
@@ -330,24 +396,19 @@ fn assemble(world: &World<'_>, threads: Vec<Lifted>, source: &Source) -> Program
             if all.len() > 1 { (format!("{name}[{index}]"), Some((name, index as Value))) } else { (name, None) };
         let Residual { flow, registers, start, end, .. } = residual;
         let automaton = flow.finish(start, end, Span::NOWHERE);
-        let mut transitions = automaton.transitions;
-        for transition in &mut transitions {
-            for address in transition.instruction.addresses_mut() {
-                name_address(&program.memory, &moved, address);
-            }
-        }
-        program.threads.push(Thread {
+        let thread = Thread {
             name,
             template,
             copies: Copies::One,
             registers,
             locations: automaton.locations,
-            transitions,
+            transitions: automaton.transitions,
             initial: automaton.initial,
             span,
-        });
-    }
-    program
+        };
+        (number, thread)
+    };
+    lifted.into_iter().map(thread).collect()
 }
 
 /// Says which variable an access is to, if that is known.

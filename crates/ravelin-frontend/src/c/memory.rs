@@ -26,6 +26,10 @@ impl Contents {
         self.entries.iter().map(|(offset, (size, datum))| (*offset, *size, datum))
     }
 
+    pub fn for_each_mut(&mut self, mut change: impl FnMut(&mut Datum)) {
+        self.entries.values_mut().for_each(|(_, datum)| change(datum));
+    }
+
     /// Replaces a value by another of the same size.
     pub fn replace(&mut self, offset: u64, datum: Datum) {
         if let Some(entry) = self.entries.get_mut(&offset) {

@@ -6,6 +6,8 @@ mod access;
 mod call;
 mod evaluate;
 mod facts;
+mod finals;
+mod heap;
 mod library;
 mod lift;
 mod liveness;

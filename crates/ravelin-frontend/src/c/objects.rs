@@ -43,6 +43,8 @@ pub(super) enum ObjectKey {
     },
     /// Made for the model: 1 once the thread with this number has been started.
     Started(usize),
+    /// Made for the model: 1 once the block was freed.
+    Freed(ObjectId),
     /// Made for the model: how many of these threads have ended.
     Ended(Vec<usize>),
 }
@@ -89,6 +91,10 @@ pub(super) const LARGEST: u64 = 1 << 24;
 impl Objects {
     pub fn get(&self, id: ObjectId) -> &Object {
         &self.all[id.0]
+    }
+
+    pub fn find(&self, key: &ObjectKey) -> Option<ObjectId> {
+        self.by_key.get(key).copied()
     }
 
     /// The number of the global variable that an object is.

@@ -82,10 +82,11 @@ impl Operands<'_> {
                         )
                     };
                 }
-                let op = if remainder { BinaryOp::Rem } else { BinaryOp::Div };
                 if bits >= 64 {
-                    return Err(NoResult::Refused("an unsigned division of 64 bits".to_owned()));
+                    let op = if remainder { BinaryOp::UnsignedRem } else { BinaryOp::UnsignedDiv };
+                    return Ok(Expr::binary(op, left, right));
                 }
+                let op = if remainder { BinaryOp::Rem } else { BinaryOp::Div };
                 let exact = Expr::binary(op, self.without_sign(bits, left), self.without_sign(bits, right));
                 sum(wrap, exact, Expr::Const(0))
             }
@@ -93,11 +94,7 @@ impl Operands<'_> {
             BinaryOperator::ArithmeticShiftRight => Expr::binary_in(exact, BinaryOp::Shr, left, in_range(bits, right)?),
             BinaryOperator::LogicalShiftRight => match in_range(bits, right)? {
                 Expr::Const(0) => left,
-                Expr::Const(by) if bits >= 64 => {
-                    let shifted = Expr::binary_in(exact, BinaryOp::Shr, left, Expr::Const(by));
-                    Expr::binary_in(exact, BinaryOp::BitAnd, shifted, Expr::Const((u64::MAX >> by) as Value))
-                }
-                _ if bits >= 64 => return Err(NoResult::Refused("an unsigned shift of 64 bits".to_owned())),
+                by if bits >= 64 => Expr::binary(BinaryOp::LogicalShr, left, by),
                 by => {
                     let shifted = Expr::binary_in(exact, BinaryOp::Shr, self.without_sign(bits, left), by.clone());
                     match by {
@@ -156,22 +153,8 @@ impl Operands<'_> {
         if let (Expr::Const(a), Expr::Const(b)) = (&left, &right) {
             return Ok(Datum::Int(decide(predicate, bits, *a, *b).into()));
         }
-        let unsigned = |op| {
-            // Flipping the sign bits makes the order of signed numbers that of unsigned ones.
-            let place = |expr: Expr| match expr {
-                Expr::Const(value) => Expr::Const(value ^ Value::MIN),
-                expr => Expr::binary(BinaryOp::BitXor, expr, Expr::Const(Value::MIN)),
-            };
-            let natural = |expr: &Expr| never_negative(expr);
-            let (left, right) = (left.clone(), right.clone());
-            if bits >= 64 && !(natural(&left) && natural(&right)) {
-                Expr::binary(op, place(left), place(right))
-            } else if bits >= 64 {
-                Expr::binary(op, left, right)
-            } else {
-                Expr::binary(op, self.without_sign(bits, left), self.without_sign(bits, right))
-            }
-        };
+        // Repeating the sign bit keeps the order of numbers without sign.
+        let plain = never_negative(&left) && never_negative(&right);
         Ok(Datum::computed(match predicate {
             Predicate::Equal => self.equality(left, right, true),
             Predicate::NotEqual => self.equality(left, right, false),
@@ -179,10 +162,18 @@ impl Operands<'_> {
             Predicate::SignedLessEqual => Expr::binary(BinaryOp::Le, left, right),
             Predicate::SignedGreater => Expr::binary(BinaryOp::Gt, left, right),
             Predicate::SignedGreaterEqual => Expr::binary(BinaryOp::Ge, left, right),
-            Predicate::UnsignedLess => unsigned(BinaryOp::Lt),
-            Predicate::UnsignedLessEqual => unsigned(BinaryOp::Le),
-            Predicate::UnsignedGreater => unsigned(BinaryOp::Gt),
-            Predicate::UnsignedGreaterEqual => unsigned(BinaryOp::Ge),
+            Predicate::UnsignedLess => {
+                Expr::binary(if plain { BinaryOp::Lt } else { BinaryOp::UnsignedLt }, left, right)
+            }
+            Predicate::UnsignedLessEqual => {
+                Expr::binary(if plain { BinaryOp::Le } else { BinaryOp::UnsignedLe }, left, right)
+            }
+            Predicate::UnsignedGreater => {
+                Expr::binary(if plain { BinaryOp::Gt } else { BinaryOp::UnsignedGt }, left, right)
+            }
+            Predicate::UnsignedGreaterEqual => {
+                Expr::binary(if plain { BinaryOp::Ge } else { BinaryOp::UnsignedGe }, left, right)
+            }
         }))
     }
 

@@ -393,12 +393,14 @@ impl<'w, 'm> Specialiser<'w, 'm> {
                 for (failing, next, holds) in [(*no, *yes, &condition), (*yes, *no, &negation)] {
                     if self.fails_at_once(state, failing) {
                         let next_at = self.model()?.emit(at, Instruction::Assert(holds.clone()), span);
+                        state.learn(holds);
                         return self.branch(state, next, next_at);
                     }
                 }
                 for (condition, next) in [(negation, *no), (condition, *yes)] {
-                    let next_at = self.model()?.emit(at, Instruction::Assume(condition), span);
                     let mut way = state.clone();
+                    way.learn(&condition);
+                    let next_at = self.model()?.emit(at, Instruction::Assume(condition), span);
                     let next = self.branch(&mut way, next, next_at)?;
                     self.later(way, next);
                 }

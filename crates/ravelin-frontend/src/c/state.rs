@@ -2,8 +2,10 @@
 
 use super::memory::PrivateMemory;
 use super::objects::ObjectId;
+use super::residual::mentions;
 use super::value::Datum;
 use crate::ir::module::{BlockId, LocalId};
+use ravelin_program::{BinaryOp, Expr, RegId, UnaryOp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A call that is under way.
@@ -96,5 +98,53 @@ impl State {
             }
         }
         found
+    }
+}
+
+impl State {
+    /// A condition holds: a register that is compared with 0, or is 0 or 1 itself, is known from here on.
+    pub fn learn(&mut self, condition: &Expr) {
+        match condition {
+            // Not 0; what it is else is only known if it is boolean, and then nothing but 1 remains.
+            Expr::Atom(register) => self.replace(*register, 1),
+            Expr::Unary(UnaryOp::Not, _, inner) => {
+                if let Expr::Atom(register) = **inner {
+                    self.replace(register, 0);
+                }
+            }
+            Expr::Binary(BinaryOp::Eq, _, left, right) => {
+                if let (Expr::Atom(register), Expr::Const(0)) = (&**left, &**right) {
+                    self.replace(*register, 0);
+                }
+            }
+            Expr::Binary(BinaryOp::And, _, left, right) => {
+                self.learn(left);
+                self.learn(right);
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts a value for a register wherever it is mentioned.
+    fn replace(&mut self, register: RegId, value: i64) {
+        for frame in &mut self.frames {
+            frame.values.values_mut().for_each(|datum| replace(datum, register, value));
+        }
+        for contents in self.memory.values_mut() {
+            contents.for_each_mut(|datum| replace(datum, register, value));
+        }
+    }
+}
+
+fn replace(datum: &mut Datum, register: RegId, value: i64) {
+    match datum {
+        Datum::Parts(parts) => parts.iter_mut().for_each(|part| replace(part, register, value)),
+        Datum::Computed(expr) if mentions(expr, register) => {
+            let atom = |atom: &RegId| if *atom == register { Expr::Const(value) } else { Expr::Atom(*atom) };
+            let replaced = expr.map_atoms(&mut |own| atom(own));
+            // A fault in it, such as a division by 0, is left for the step that computes it.
+            *datum = replaced.constant().map_or(Datum::Computed(replaced), Datum::Int);
+        }
+        _ => {}
     }
 }

@@ -132,6 +132,7 @@ impl<'m> Specialiser<'_, 'm> {
                 let names: Vec<String> = threads.iter().map(ToString::to_string).collect();
                 format!("ended{}", names.join("_"))
             }
+            ObjectKey::Freed(block) => format!("freed{}", block.0),
             _ => "hidden".to_owned(),
         };
         let object = self.world.objects.intern(key, WORD.into(), || (name, None, None));

@@ -80,6 +80,17 @@ impl<'m> World<'m> {
         Some(FIRST_GATED + index)
     }
 
+    /// A block of the heap that may be freed.
+    pub fn is_freed(&self, object: ObjectId) -> bool {
+        matches!(self.objects.get(object).key, ObjectKey::Heap { .. }) && self.facts.is_freed(object)
+    }
+
+    /// The blocks that may be freed and to which pointers lead that are not known.
+    pub fn freed_blocks(&self) -> Vec<ObjectId> {
+        let blocks = self.objects.all().map(|(id, _)| id);
+        blocks.filter(|id| self.is_freed(*id) && self.facts.has_escaped(*id)).collect()
+    }
+
     pub fn liveness(&mut self, function: usize) -> Rc<LiveValues> {
         let module = self.module;
         self.live.entry(function).or_insert_with(|| Rc::new(LiveValues::of(&module.functions[function]))).clone()
