@@ -5,6 +5,11 @@
 mod carets;
 mod corpus;
 mod diagnostics;
+mod ir_interpreter;
+mod ir_mutation;
+mod ir_promote;
+mod ir_random;
+mod ir_reading;
 mod languages;
 mod litmus_diagnostics;
 mod litmus_documentation;

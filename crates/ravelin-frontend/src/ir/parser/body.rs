@@ -64,16 +64,12 @@ impl<'a> Parser<'a> {
             match token.kind {
                 Kind::End => return self.unexpected("`}`"),
                 Kind::Symbol(b'}') => {
-                    if open.is_some() {
-                        return self.unexpected("a terminator");
-                    }
+                    self.end_block(open.take());
                     self.at += 1;
                     break;
                 }
                 Kind::Label => {
-                    if open.is_some() {
-                        return self.unexpected("a terminator");
-                    }
+                    self.end_block(open.take());
                     self.at += 1;
                     let label = self.str(token);
                     open = Some(self.begin_block(Some(&label[..label.len() - 1]), token));
@@ -110,6 +106,15 @@ impl<'a> Parser<'a> {
         }
         self.end_body();
         Ok(())
+    }
+
+    /// Ends a block that has no terminator, if there is one.
+    fn end_block(&mut self, open: Option<Open>) {
+        if let Some(Open { name, instructions }) = open {
+            _ = self.unexpected::<()>("a terminator");
+            let (terminator, place) = (Terminator::Unreachable, Place::default());
+            self.body.function.blocks.push(Block { name, instructions, terminator, place });
+        }
     }
 
     /// A block whose label is given or is the next number.

@@ -149,9 +149,13 @@ impl<'a> Parser<'a> {
         }
         // The name is last, and not in parentheses.
         let mut last = self.nth(at);
+        let mut depth = 0usize;
         while !self.nth(at).starts_line && self.nth(at).kind != Kind::End {
-            if self.nth(at).kind == Kind::Symbol(b',') && last.kind == Kind::Global {
-                break;
+            match self.nth(at).kind {
+                Kind::Symbol(b'(' | b'[' | b'{') => depth += 1,
+                Kind::Symbol(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
+                Kind::Symbol(b',') if depth == 0 && last.kind == Kind::Global => break,
+                _ => {}
             }
             last = self.nth(at);
             at += 1;
