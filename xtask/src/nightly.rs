@@ -8,14 +8,14 @@ use std::process::{Command, Stdio};
 
 #[derive(clap::Args)]
 pub struct FuzzArguments {
-    /// What to fuzz: languages, nets, documents or findings; all of them, one after the other, if not given
+    /// What to fuzz: languages, ir, nets, documents or findings; all of them, one after the other, if not given
     target: Option<String>,
     /// How long each is fuzzed, in minutes
     #[arg(long, default_value_t = 5)]
     minutes: u64,
 }
 
-const TARGETS: [&str; 4] = ["languages", "nets", "documents", "findings"];
+const TARGETS: [&str; 5] = ["languages", "ir", "nets", "documents", "findings"];
 
 /// Crates whose unsafe code or complex data structures Miri can run without the outside world.
 const UNDER_MIRI: [&str; 2] = ["ravelin-clocks", "ravelin-schedule"];
