@@ -235,6 +235,17 @@ fn errors_say_what_is_wrong() {
         (body("  %y = add i32 %x, 1"), "found `}` where a terminator should be"),
         (body("  store i32 1, ptr @g\n  ret void"), "`@g` is not defined"),
         (body("  ret void").replace('}', ""), "the text ends where `}` should be"),
+        (
+            body(
+                "  br i1 true, label %a, label %b\na:\n  %y = add i32 %x, 1\n  br label %b\nb:\n  %z = add i32 %y, 1\n  ret void",
+            ),
+            "`%y` is not defined on every path to its use",
+        ),
+        (
+            body("  br i1 true, label %a, label %b\na:\n  br label %b\nb:\n  %z = phi i32 [ 1, %a ]\n  ret void"),
+            "a phi has no value for one of the blocks before it",
+        ),
+        (body("a:\n  br label %a"), "the first block of this function is jumped to"),
         ("@a = global i32 1\n@a = global i32 2\n".to_owned(), "`@a` is defined twice"),
         ("%t = type { i32 }\n%t = type { i8 }\n".to_owned(), "`%t` is defined twice"),
         (

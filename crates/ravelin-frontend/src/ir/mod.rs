@@ -13,6 +13,7 @@ pub mod module;
 mod parser;
 pub mod promote;
 mod values;
+mod verify;
 
 use crate::Diagnostic;
 use module::Module;

@@ -42,7 +42,7 @@ define dso_local i32 @push(%struct.node* noundef %0, i32 signext %by) local_unna
   ], !dbg !30
 
 5:
-  %6 = cmpxchg weak i64* bitcast (%struct.node** @head to i64*), i64 %9, i64 2 acq_rel monotonic, align 8
+  %6 = cmpxchg weak i64* bitcast (%struct.node** @head to i64*), i64 1, i64 2 acq_rel monotonic, align 8
   %7 = extractvalue { i64, i1 } %6, 1
   %8 = add nuw nsw i32 %4, 1
   %9 = load atomic i64, i64* @far syncscope("agent") unordered, align 8

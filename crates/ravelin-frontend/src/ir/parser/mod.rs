@@ -13,6 +13,7 @@ mod types;
 
 use super::lexer::{self, Kind, Token};
 use super::module::{Constant, Function, Module, NamedStruct};
+use super::verify::verify;
 use crate::Diagnostic;
 use crate::cursor::{Parse, SyntaxError};
 use body::Body;
@@ -71,6 +72,16 @@ pub fn read(text: &str) -> Result<Module, Vec<Diagnostic>> {
     parser.collect_symbols();
     parser.module_text();
     let Parser { mut module, mut diagnostics, .. } = parser;
+    if !diagnostics.is_empty() {
+        crate::diagnostic::tidy(&mut diagnostics, MOST_ERRORS);
+        return Err(diagnostics);
+    }
+    for function in module.functions.iter().filter(|function| !function.is_declaration()) {
+        diagnostics.extend(verify(function));
+        if diagnostics.len() > MOST_ERRORS {
+            break;
+        }
+    }
     if !diagnostics.is_empty() {
         crate::diagnostic::tidy(&mut diagnostics, MOST_ERRORS);
         return Err(diagnostics);
