@@ -137,6 +137,21 @@ fn long_texts_are_read_in_linear_time() {
         ),
         lines(&|n| format!("!{n} = !{{!{}, !{}}}\n", n + 1, n)),
         lines(&|_| "?\n".to_owned()),
+        "@a = ".repeat(1 << 17),
+        "@a = alias ".repeat(1 << 17),
+        "define ".repeat(1 << 17),
+        format!("@a = global i64 {}", "add (i64 1, i64 ".repeat(1 << 16)),
+        // A long name and a large constant that are used many times.
+        format!(
+            "define void @f() {{\n  %a = alloca i32\n{}  ret void\n}}\n!1 = !DILocalVariable(name: \"{}\")",
+            "  #dbg_declare(ptr %a, !1, !DIExpression(), !2)\n".repeat(many),
+            "x".repeat(1 << 18)
+        ),
+        format!(
+            "@g = global i8 0\ndefine void @f() {{\n  %a = alloca ptr\n  store ptr getelementptr (i8, ptr @g{}), ptr %a\n{}  ret void\n}}",
+            ", i64 0".repeat(many),
+            lines(&|n| format!("  %l{n} = load ptr, ptr %a\n  store ptr %l{n}, ptr @g\n"))
+        ),
     ];
     texts.iter().for_each(|text| use_module(text));
 }

@@ -143,6 +143,9 @@ impl<'a> Candidates<'a> {
             Operation::Load { ty, pointer, order: None, volatile: false } => self.check_access(&pointer.value, ty),
             Operation::Store { value, pointer, order: None, volatile: false } => {
                 self.refuse(&value.value);
+                if !is_small(&value.value) {
+                    self.refuse(&pointer.value);
+                }
                 self.check_access(&pointer.value, &value.ty);
             }
             Operation::Call(call) if self.is_lifetime(&call.callee) => {}
@@ -182,6 +185,26 @@ impl<'a> Candidates<'a> {
             operation => promoted(&Value::Local(same_address(operation)?)).map(|_| Access::Address),
         }
     }
+}
+
+/// Whether a value may be copied to every load of it.
+fn is_small(value: &Value) -> bool {
+    fn count(value: &Value, rest: &mut usize) {
+        *rest = rest.saturating_sub(1);
+        match value {
+            _ if *rest == 0 => {}
+            Value::Constant(Constant::Float(text)) => *rest = rest.saturating_sub(text.len() / 16),
+            Value::Constant(Constant::Aggregate(elements)) => {
+                elements.iter().for_each(|element| count(&element.value, rest));
+            }
+            Value::Constant(Constant::Bytes(bytes)) => *rest = rest.saturating_sub(bytes.len()),
+            Value::Constant(Constant::Expression(operation)) => operation.each_value(&mut |value| count(value, rest)),
+            _ => {}
+        }
+    }
+    let mut rest = 64;
+    count(value, &mut rest);
+    rest > 0
 }
 
 /// How many bits a value has that may become a register.
@@ -290,7 +313,8 @@ fn place_phis(function: &mut Function, candidates: &mut Candidates, dominance: &
 /// A local that is named after another. No name in a text is like it, unless it is quoted.
 fn new_local(locals: &mut Vec<Local>, after: LocalId, ty: Type) -> LocalId {
     let local = LocalId(locals.len() as u32);
-    let name = format!("{}#{}", locals[after.0 as usize].name, local.0);
+    let start: String = locals[after.0 as usize].name.chars().take(60).collect();
+    let name = format!("{start}#{}", local.0);
     locals.push(Local { name, ty });
     local
 }

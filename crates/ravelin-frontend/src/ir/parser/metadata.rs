@@ -3,6 +3,9 @@
 use super::{Kind, Parse, Parser, Token};
 use crate::ir::debug::{Node, TypeNode};
 
+/// Variables with longer names, in bytes, have none.
+const LONGEST_NAME: usize = 1000;
+
 /// The fields of a node, by name, each with the first token of its value.
 struct Fields(Vec<(String, Token)>);
 
@@ -155,7 +158,9 @@ impl Parser<'_> {
                 Node::File { path }
             }
             "!DILocalVariable" | "!DIGlobalVariable" => {
-                Node::Variable { name: text("name").unwrap_or_default(), ty: node("type"), scope: node("scope") }
+                // Every use of a variable copies its name.
+                let name = text("name").filter(|name| name.len() <= LONGEST_NAME).unwrap_or_default();
+                Node::Variable { name, ty: node("type"), scope: node("scope") }
             }
             "!DIGlobalVariableExpression" => Node::GlobalExpression { variable: node("var") },
             "!DISubrange" => {

@@ -148,7 +148,8 @@ impl<'a> Parser<'a> {
         loop {
             let token = self.nth(at);
             at += 1;
-            if token.kind == Kind::End || token.starts_line {
+            // Not beyond the next definition, also where many stand on one line.
+            if matches!(token.kind, Kind::End | Kind::Symbol(b'=')) || token.starts_line {
                 return Symbol::Global(self.module.globals.len());
             }
             match self.str(token) {
@@ -161,7 +162,7 @@ impl<'a> Parser<'a> {
         // The name is last, and not in parentheses.
         let mut last = self.nth(at);
         let mut depth = 0usize;
-        while !self.nth(at).starts_line && self.nth(at).kind != Kind::End {
+        while !self.nth(at).starts_line && !matches!(self.nth(at).kind, Kind::End | Kind::Symbol(b'=')) {
             match self.nth(at).kind {
                 Kind::Symbol(b'(' | b'[' | b'{') => depth += 1,
                 Kind::Symbol(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
