@@ -80,7 +80,7 @@ pub struct Function {
     /// Empty: a declaration. The first one is the entry.
     pub blocks: Vec<Block>,
     /// Names of local variables in the source, from `llvm.dbg.declare` and `llvm.dbg.value` or their records.
-    pub variables: Vec<Variable>,
+    pub variables: Vec<SourceVariable>,
     /// Locals that are mentioned in what was read as unsupported.
     pub hidden: Vec<LocalId>,
     pub debug: Option<u32>,
@@ -95,7 +95,7 @@ pub struct Local {
 
 /// A local variable of the source: the local value holds its address or its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Variable {
+pub struct SourceVariable {
     pub local: LocalId,
     pub name: String,
     /// Number of its metadata node, for [`DebugInfo::local_path`].

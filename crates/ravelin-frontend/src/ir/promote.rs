@@ -11,7 +11,7 @@
 use super::dominance::Dominance;
 use super::module::{
     Block, BlockId, Callee, CastOperator, Constant, Function, Instruction, Local, LocalId, Module, Operand, Operation,
-    Place, Terminator, Type, Value, Variable,
+    Place, SourceVariable, Terminator, Type, Value,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -516,7 +516,7 @@ impl Renaming<'_> {
             if let Some((name, node)) = &sources[*number]
                 && known.insert((*local, *node))
             {
-                kept.push(Variable { local: *local, name: name.clone(), node: *node });
+                kept.push(SourceVariable { local: *local, name: name.clone(), node: *node });
             }
         }
         function.variables = kept;

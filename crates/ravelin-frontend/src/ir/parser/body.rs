@@ -4,7 +4,9 @@
 //! so every local is made where it is first mentioned.
 
 use super::{Kind, Parse, Parser, Token, shown};
-use crate::ir::module::{Block, BlockId, Function, Instruction, Local, LocalId, Place, Terminator, Type, Variable};
+use crate::ir::module::{
+    Block, BlockId, Function, Instruction, Local, LocalId, Place, SourceVariable, Terminator, Type,
+};
 use ravelin_program::Span;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -265,7 +267,7 @@ impl<'a> Parser<'a> {
         }
         for (token, node) in std::mem::take(&mut self.body.named) {
             if let Some(local) = self.body.names.get(&self.name_of(token)) {
-                self.body.function.variables.push(Variable { local: *local, name: String::new(), node });
+                self.body.function.variables.push(SourceVariable { local: *local, name: String::new(), node });
             }
         }
         let mut hidden: Vec<LocalId> = std::mem::take(&mut self.body.skipped)
