@@ -124,10 +124,13 @@ pub struct Sites {
     table: Option<X86Table>,
 }
 
+const COMPILED: &str = "LLVM IR is made by a compiler: changes belong into the source that it comes from";
+
 /// Finds every place where the text of a program can be changed. Files in C were compiled, so the program tells what they are.
 pub fn sites_of(program: &Program, language: Language, request: &SiteRequest) -> Result<Sites, NoSites> {
     match language {
         Language::C => c::sites(program, request),
+        Language::Llvm => Err(NoSites::NotExpressible(COMPILED)),
         _ => sites(&program.source, language, request),
     }
 }
@@ -354,9 +357,7 @@ fn outline(text: &str, language: Language, repair: RepairKind) -> Result<Option<
             return Ok(None);
         }
         Language::C => return Err(NoSites::NotExpressible("a C file has to be compiled for its places to be known")),
-        Language::Llvm => {
-            return Err(NoSites::NotExpressible("LLVM IR is made by a compiler; change the source that it comes from"));
-        }
+        Language::Llvm => return Err(NoSites::NotExpressible(COMPILED)),
         Language::Litmus => match crate::litmus::outline(text) {
             Some(crate::litmus::LitmusOutline::C(code)) => litmus_c::outline(text, &code),
             Some(crate::litmus::LitmusOutline::X86(rows)) => {

@@ -224,19 +224,26 @@ fn threads(program: &Program, site: &Site) -> Vec<String> {
 /// The text before a fence, or the changed text, as written.
 fn after(program: &Program, site: &Site) -> String {
     let mut texts: Vec<String> = Vec::new();
+    let mut quotes: Vec<String> = Vec::new();
     for edge in &site.edges {
         let thread = &program.threads[edge.thread.0];
         let transition = &thread.transitions[edge.transition.0];
         let quoted = program.source.quote(transition.span);
         let quoted = quoted.trim_end_matches(';').split_whitespace().collect::<Vec<_>>().join(" ");
-        let text = if quoted.is_empty() || quoted.chars().count() > 60 {
-            program.tell_transition(thread, transition)
-        } else {
-            quoted
-        };
-        if !texts.contains(&text) {
-            texts.push(text);
+        // An operator alone says little.
+        let is_short = quoted.contains(|c: char| c.is_alphanumeric()) && quoted.chars().count() <= 60;
+        let text = if is_short { quoted.clone() } else { program.tell_transition(thread, transition) };
+        for (known, new) in [(&mut texts, text), (&mut quotes, quoted)] {
+            if !known.contains(&new) {
+                known.push(new);
+            }
         }
     }
-    texts.join(" or ")
+    match &quotes[..] {
+        // One access of the text that is several in the program.
+        [quoted] if texts.len() > 1 && quoted.chars().count() > 60 => {
+            format!("{} …", quoted.chars().take(58).collect::<String>())
+        }
+        _ => texts.join(" or "),
+    }
 }
