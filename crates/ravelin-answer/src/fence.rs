@@ -29,6 +29,9 @@ pub struct Fences {
     /// The cost of the existing fences and orders, if they were optional.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<u64>,
+    /// With `written`: accesses that keep their orders, because the text cannot say weaker ones, as for operators of atomic types in C.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fixed_orders: usize,
     /// Only existing fences and orders were to change, but the program is wrong with them, so others were tried.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wrong_as_written: bool,
@@ -76,6 +79,10 @@ impl Fences {
             }
         }
     }
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// The purpose of fences.

@@ -25,6 +25,7 @@ pub fn fences(answer: &Fences, style: Style) -> String {
     match answer.outcome {
         FenceOutcome::NotNeeded => {
             let how = match (answer.model.is_c11(), answer.written) {
+                (_, Some(_)) if answer.fixed_orders > 0 => "without the fences and orders that can be changed",
                 (true, Some(_)) => "with relaxed accesses and without fences",
                 (true, None) => "as it is",
                 (false, _) => "without fences",
@@ -44,6 +45,13 @@ pub fn fences(answer: &Fences, style: Style) -> String {
             text.push_str("  This remains, whichever of them are taken:\n");
         }
         FenceOutcome::Unknown => text.push_str(&unknown(answer, style)),
+    }
+    if answer.fixed_orders > 0 {
+        let (accesses, keep) = match answer.fixed_orders {
+            1 => ("1 access".to_owned(), "keeps its order"),
+            number => (format!("{number} accesses"), "keep their orders"),
+        };
+        let _ = writeln!(text, "  {accesses} {keep}: what the text says there is an operator, or hides the order.");
     }
     if let Some(found) = &answer.trouble {
         text.push_str(&trouble(found, style));

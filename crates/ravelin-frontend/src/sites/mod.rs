@@ -118,6 +118,8 @@ pub struct Sites {
     /// For a site that is about an order: the number of the access.
     access_of: Vec<Option<usize>>,
     accesses: Vec<OrderedAccess>,
+    /// How many accesses could have weaker orders, and are written such that the text cannot say so.
+    pub unsaid: usize,
     lower: Lowering,
     text: String,
     words: FenceWords,
@@ -170,7 +172,7 @@ pub fn sites(source: &Source, language: Language, request: &SiteRequest) -> Resu
     let (sites, places) = name::sites(&source.text, drafts);
     let program = instance.map_or(program, |(_, instance)| instance);
     let text = source.text.clone();
-    Ok(Sites { program, sites, places, access_of, accesses, lower: request.lower, text, words, table })
+    Ok(Sites { program, sites, places, access_of, accesses, unsaid: 0, lower: request.lower, text, words, table })
 }
 
 impl Sites {

@@ -68,6 +68,7 @@ pub(crate) fn fences(repaired: &RepairResult) -> Fences {
         goals: repaired.program.goals.len(),
         seq_cst: repaired.seq_cst,
         written: repaired.task.written,
+        fixed_orders: repaired.task.unsaid,
         wrong_as_written: repaired.wrong_as_written,
         outcome,
         sets: found.sets.iter().map(|set| repaired.set(set)).collect(),

@@ -42,6 +42,8 @@ pub(crate) struct Task {
     pub lower: Lowering,
     /// The cost of what is written, if it is optional.
     pub written: Option<u64>,
+    /// How many accesses keep their orders, because the text cannot say other ones.
+    pub unsaid: usize,
     /// Existing fences that only order what this model keeps in order anyway. They are not changed.
     untouched: Vec<usize>,
     /// The original text.
@@ -170,6 +172,7 @@ impl FencePlan {
             offers.retain(|offer| source.can_have(offer.site, offer.strength));
         }
         Ok(Task {
+            unsaid: source.as_ref().map_or(0, |source| source.unsaid),
             source,
             not_expressible,
             base: lower.lowered(program, &all),

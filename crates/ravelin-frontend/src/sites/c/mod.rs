@@ -17,7 +17,9 @@ use super::matching::ProgramMatch;
 use super::orders::OrderedAccess;
 use super::{FenceWords, NoSites, RepairKind, SiteDraft, SiteRequest, Sites, can_change, name};
 use access::{AtomicCall, CallKind, is_operation};
-use ravelin_program::{Change, Instruction, LocId, Lowering, Order, OrderSlot, Program, ThreadId, ThreadTransition};
+use ravelin_program::{
+    Change, Instruction, LocId, Lowering, Order, OrderSlot, Program, Span, ThreadId, ThreadTransition,
+};
 use regions::{FencePassage, ProgramRegions};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -67,12 +69,13 @@ pub fn sites(program: &Program, request: &SiteRequest) -> Result<Sites, NoSites>
     if request.existing {
         drafts.extend(finder.removals());
     }
+    let unsaid = finder.unsaid(request.lower, &drafts);
     let access_of = drafts.iter().map(|draft| draft.access).collect();
     let words = finder.words();
     let (sites, places) = name::sites(finder.source, drafts);
     let text = finder.source.to_owned();
     let program = program.clone();
-    Ok(Sites { program, sites, places, access_of, accesses, lower: request.lower, text, words, table: None })
+    Ok(Sites { program, sites, places, access_of, accesses, unsaid, lower: request.lower, text, words, table: None })
 }
 
 struct CFinder<'a> {
@@ -263,6 +266,24 @@ impl CFinder<'_> {
             accesses.push(call.ordered());
         }
         drafts
+    }
+
+    /// Accesses that could be weaker, but are operators of atomic types or have orders that are hidden.
+    fn unsaid(&self, lower: Lowering, drafts: &[SiteDraft]) -> usize {
+        let orders = drafts.iter().filter(|draft| matches!(draft.change, Change::Order(_)));
+        let known: BTreeSet<ThreadTransition> = orders.flat_map(|draft| draft.edges.iter().copied()).collect();
+        let is_unsaid = |span: &Span, edge: &ThreadTransition| {
+            let access = self.instruction(edge);
+            let order = OrderSlot::Main.order(access);
+            let weaker = lower.floor(OrderSlot::Main, access).is_some_and(|floor| Some(floor) != order);
+            // Steps of threads that start and end are not the text's.
+            let is_written = order == Some(Order::SeqCst) || is_operation(self.text.word(span.start as usize));
+            weaker && is_written && !known.contains(edge)
+        };
+        let all = self.regions.within(0..usize::MAX).iter();
+        let places: BTreeSet<u32> =
+            all.filter(|(span, edge)| is_unsaid(span, edge)).map(|(span, _)| span.start).collect();
+        places.len()
     }
 
     /// Stores that can be exchanges.
