@@ -12,8 +12,12 @@
 //! reported), and when it has jumped back as often as the second argument says. If threads wait for ever the program
 //! ends after a while. Goals are comments. Signed overflow is left to C, and a read-modify-write is not checked against
 //! the type of its cell.
+//!
+//! Where `__RAVELIN__` is defined the program is a model again: choices are free, loops have no bound, a thread that
+//! cannot go on waits, and what leaves its type or array fails an assertion.
 
 mod expression;
+mod prelude;
 mod step;
 
 use super::names::Names;
@@ -41,7 +45,7 @@ const RESERVED: &[&str] = &[
     "pause", "link", "unlink", "close", "open", "free", "malloc", "remove", "rename", "rand", "random", "select", "send",
     "sleep", "stat", "sync", "truncate", "access", "alarm", "dup", "nice", "pipe", "div", "fprintf", "stderr", "stdin",
     "stdout", "linux", "unix", "environ", "system", "clock", "usleep", "swab", "getc", "putc", "puts", "gets", "perror",
-    "test", "MEET", "LEAVE", "VERIFY", "exp", "log", "pow", "clone", "creat", "kill", "labs", "llabs", "abs", "atoi", "atol", "acct", "daemon",
+    "test", "assert", "MEET", "LEAVE", "VERIFY", "OVER", "ROUND", "STOP", "FAULT", "FAIL", "HELPER", "exp", "log", "pow", "clone", "creat", "kill", "labs", "llabs", "abs", "atoi", "atol", "acct", "daemon",
 ];
 
 /// Why a program cannot be written in C.
@@ -70,7 +74,7 @@ pub fn c(program: &Program) -> Result<String, NotInC> {
     let setting = CSetting::new(program)?;
     let mut text = String::new();
     header(program, &mut text);
-    text.push_str(PRELUDE);
+    text.push_str(prelude::PRELUDE);
     declarations(&setting, &mut text);
     for index in 0..program.threads.len() {
         function(&setting, index, &mut text)?;
@@ -202,64 +206,14 @@ fn header(program: &Program, text: &mut String) {
     text.push_str(
         " * and the program ends when a thread has jumped back ROUNDS times and the others have ended or wait.\n",
     );
+    text.push_str(
+        " * Where __RAVELIN__ is defined choices are free and loops have no bound: the program is a model.\n",
+    );
     for goal in &program.goals {
         text.push_str(&format!(" * Goal: {}\n", comment(&program.show_condition(&goal.condition))));
     }
     text.push_str(" */\n");
 }
-
-const PRELUDE: &str = r#"#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-#include "ravelin.h"
-
-#define HELPER static inline __attribute__((unused))
-
-/* Some value of lo..=hi. */
-HELPER long long any(unsigned long long *seed, long long lo, long long hi) {
-  *seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
-  unsigned long long size = (unsigned long long)hi - (unsigned long long)lo + 1;
-  return (long long)((unsigned long long)lo + (size ? (*seed >> 20) % size : *seed));
-}
-
-HELPER long long divide(long long a, long long b) { return b == 0 || b == -1 ? -a * (b != 0) : a / b; }
-HELPER long long modulo(long long a, long long b) { return b == 0 || b == -1 ? 0 : a % b; }
-HELPER long long shift_left(long long a, long long b) { return (long long)((unsigned long long)a << (b & 63)); }
-HELPER long long shift_right(long long a, long long b) { return a >> (b & 63); }
-HELPER long long unsigned_divide(long long a, long long b) { return b ? (unsigned long long)a / (unsigned long long)b : 0; }
-HELPER long long unsigned_modulo(long long a, long long b) { return b ? (unsigned long long)a % (unsigned long long)b : 0; }
-HELPER long long shift_in_zeros(long long a, long long b) { return (unsigned long long)a >> (b & 63); }
-HELPER long long not_and(long long a, long long b) { return ~(a & b); }
-HELPER long long larger(long long a, long long b) { return a > b ? a : b; }
-HELPER long long smaller(long long a, long long b) { return a < b ? a : b; }
-HELPER long long unsigned_larger(long long a, long long b) { return (unsigned long long)a > (unsigned long long)b ? a : b; }
-HELPER long long unsigned_smaller(long long a, long long b) { return (unsigned long long)a < (unsigned long long)b ? a : b; }
-
-/* The value congruent to v in lo..=hi. */
-HELPER long long wrap(__int128 v, long long lo, long long hi) {
-  __int128 size = (__int128)hi - lo + 1, offset = (v - lo) % size;
-  return (long long)(lo + (offset < 0 ? offset + size : offset));
-}
-
-static long rounds = 100;
-
-#ifdef VERIFY
-#define MEET()
-#define LEAVE()
-/* Others may wait for what the thread would have done next. They go on as far as they can. */
-#define OVER() exit(0)
-#else
-static atomic_int ended;
-static pthread_barrier_t start __attribute__((unused)); /* threads are short; so they meet */
-#define MEET() pthread_barrier_wait(&start)
-#define LEAVE() atomic_fetch_add_explicit(&ended, 1, memory_order_relaxed)
-#define OVER() goto end
-#endif
-
-"#;
 
 fn declarations(setting: &CSetting, text: &mut String) {
     let threads = setting.program.threads.len().max(1);
@@ -361,7 +315,7 @@ fn function(setting: &CSetting, index: usize, text: &mut String) -> Result<(), N
             Line::Label(location) if body.targets.contains(location) => {
                 text.push_str(&format!("at_{}:;\n", location.0));
                 if body.back.contains(location) {
-                    text.push_str("  if (left_over-- <= 0) OVER();\n");
+                    text.push_str("  ROUND();\n");
                 }
             }
             Line::Label(_) => {}
@@ -387,7 +341,7 @@ impl Body<'_> {
                     return Ok(());
                 }
                 [only] => {
-                    self.step(&only.instruction, "goto end;")?;
+                    self.step(&only.instruction, "STOP();")?;
                     only.to
                 }
                 [yes, no] => {
@@ -423,6 +377,7 @@ impl Body<'_> {
             self.lines.push(Line::Text(format!("    {jump}")));
         }
         self.lines.push(Line::Text("  }".to_owned()));
+        self.lines.push(Line::Text("STOP();".to_owned()));
         self.lines.push(Line::Text("goto end;".to_owned()));
         Ok(())
     }
@@ -458,20 +413,43 @@ fn branch<'a>(yes: &'a Transition, no: &Transition) -> Option<&'a Expr> {
     (negates(yes, no) || negates(no, yes)).then_some(yes)
 }
 
-fn main_function(setting: &CSetting, text: &mut String) {
+/// Starts all threads and waits for them.
+fn main_of_model(setting: &CSetting, text: &mut String) {
+    text.push_str("\n#ifdef __RAVELIN__\nint main(void) {\n");
+    any_initial(setting, "0", text);
     let count = setting.threads.len();
-    text.push_str("\nint main(int count, char **arguments) {\n");
-    text.push_str("  unsigned long long seed = count > 1 ? strtoull(arguments[1], 0, 10) : 1;\n");
-    text.push_str("  if (count > 2) rounds = atol(arguments[2]);\n");
-    text.push_str("  long patience = count > 3 ? atol(arguments[3]) : 1000;\n");
+    if count > 0 {
+        text.push_str(&format!("  pthread_t threads[{count}];\n"));
+    }
+    for (index, thread) in setting.threads.iter().enumerate() {
+        text.push_str(&format!("  pthread_create(&threads[{index}], 0, {thread}, 0);\n"));
+    }
+    for index in 0..count {
+        text.push_str(&format!("  pthread_join(threads[{index}], 0);\n"));
+    }
+    text.push_str("  return 0;\n}\n#else\n");
+}
+
+/// Cells that start with any value of their type.
+fn any_initial(setting: &CSetting, seed: &str, text: &mut String) {
     for (index, variable) in setting.program.memory.variables.iter().enumerate() {
         for (cell, _) in variable.initial.iter().enumerate().filter(|(_, initial)| **initial == InitialValue::Any) {
             let name = &setting.variables[index];
             let place = if variable.len.is_some() { format!("{name}[{cell}]") } else { name.clone() };
             let (lo, hi) = (expression::constant(variable.domain.lo), expression::constant(variable.domain.hi));
-            text.push_str(&format!("  {place} = any(&seed, {lo}, {hi});\n"));
+            text.push_str(&format!("  {place} = any({seed}, {lo}, {hi});\n"));
         }
     }
+}
+
+fn main_function(setting: &CSetting, text: &mut String) {
+    main_of_model(setting, text);
+    let count = setting.threads.len();
+    text.push_str("int main(int count, char **arguments) {\n");
+    text.push_str("  unsigned long long seed = count > 1 ? strtoull(arguments[1], 0, 10) : 1;\n");
+    text.push_str("  if (count > 2) rounds = atol(arguments[2]);\n");
+    text.push_str("  long patience = count > 3 ? atol(arguments[3]) : 1000;\n");
+    any_initial(setting, "&seed", text);
     if count > 0 {
         text.push_str(&format!("  static void *(*const functions[])(void *) = {{{}}};\n", setting.threads.join(", ")));
         text.push_str(&format!("  pthread_t threads[{count}];\n"));
@@ -494,7 +472,7 @@ fn main_function(setting: &CSetting, text: &mut String) {
     } else {
         text.push_str("  (void)seed, (void)patience;\n");
     }
-    text.push_str("  return 0;\n}\n");
+    text.push_str("  return 0;\n}\n#endif\n");
 }
 
 /// Text that can stand in a comment on one line.

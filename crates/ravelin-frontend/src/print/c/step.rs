@@ -55,10 +55,7 @@ impl Lines<'_> {
             Instruction::Assert(condition) => {
                 let condition = self.terms.expr(condition);
                 let name = self.steps.setting.threads[self.steps.thread].clone();
-                self.line(format!("if (!({condition})) {{"));
-                self.line(format!("  fputs(\"an assertion of {name} fails\\n\", stderr);"));
-                self.line("  goto end;".to_owned());
-                self.line("}".to_owned());
+                self.line(format!("if (!({condition})) FAIL(\"{name}\");"));
             }
             Instruction::Load { reg, address, order } => {
                 let cell = self.cell(address);
@@ -189,7 +186,7 @@ impl Lines<'_> {
     fn cell(&mut self, address: &Address) -> String {
         let CellTerm { text, outside } = self.terms.cell(address);
         if let Some(outside) = outside {
-            self.line(format!("if ({outside}) goto end;"));
+            self.line(format!("if ({outside}) FAULT();"));
         }
         text
     }
@@ -237,7 +234,7 @@ impl Lines<'_> {
             Escape::Wrap => self.line(format!("{name} = {};", wrapped(domain, value))),
             Escape::Error | Escape::Block => {
                 self.line(format!("{name} = {value};"));
-                self.line(format!("if ({}) goto end;", outside(domain, &name)));
+                self.line(format!("if ({}) {}", outside(domain, &name), escaped(domain)));
             }
         }
     }
@@ -247,7 +244,7 @@ impl Lines<'_> {
         if domain.escape == Escape::Wrap {
             return wrapped(domain, value);
         }
-        self.line(format!("if ({}) goto end;", outside(domain, &format!("({value})"))));
+        self.line(format!("if ({}) {}", outside(domain, &format!("({value})")), escaped(domain)));
         value.to_owned()
     }
 
@@ -263,6 +260,11 @@ fn needs_the_value(instruction: &Instruction) -> bool {
         Instruction::CompareExchange { .. } | Instruction::BlockingCas { .. } | Instruction::Lock(_) => true,
         _ => false,
     }
+}
+
+/// What to do with a value that is outside of its type and does not wrap.
+fn escaped(domain: Domain) -> &'static str {
+    if domain.escape == Escape::Block { "STOP();" } else { "FAULT();" }
 }
 
 fn wrapped(domain: Domain, value: &str) -> String {
