@@ -30,6 +30,7 @@ mod graphs;
 mod in_time;
 mod instrument;
 mod json_schema;
+mod lifted;
 mod pages;
 mod programs;
 mod relax;

@@ -1,0 +1,315 @@
+//! C files as models: the examples have the answers that they expect, what is lifted from a random program ends as the
+//! compiled program does, models that are printed as C are the same models when they are read again, and what cannot be
+//! a model is refused with its reason.
+//!
+//! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` say how many random programs are tried, and from where.
+
+mod odd;
+mod random_c;
+
+use crate::programs::{compilers, try_all};
+use crate::running::{code, ravelin};
+use crate::simulated::deterministic;
+use crate::workshop::text as said;
+
+use random_c::{CProgram, program, shrunk};
+use ravelin_frontend::{expectations, print};
+use ravelin_program::Program;
+use ravelin_semantics::generate::{Config, Generator, InstructionKind};
+use ravelin_testing::{seeds, skip};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const INCLUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../ravelin-runtime/include");
+
+/// Warnings about programs that nobody has written.
+const QUIET: [&str; 8] = [
+    "-Wall",
+    "-Werror",
+    "-Wno-unused",
+    "-Wno-tautological-compare",
+    "-Wno-self-assign",
+    "-Wno-bool-compare",
+    "-Wno-bool-operation",
+    "-Wno-int-in-bool-context",
+];
+
+/// Whether C files can be read here; otherwise the calling test is skipped.
+fn reads_c() -> bool {
+    let reads = code(&on_c("int main(void) { return 0; }", &["states", "--model", "sc"])) == 0;
+    if !reads {
+        skip("C files cannot be read here (apt-get install clang)");
+    }
+    reads
+}
+
+fn on_c(text: &str, arguments: &[&str]) -> std::process::Output {
+    ravelin(&[&[arguments[0], "-", "--from", "c"], &arguments[1..]].concat(), text)
+}
+
+/// The C files of `examples/c/models`, in order.
+fn models() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c/models");
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let mut models: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|it| it == "c")).collect();
+    models.sort();
+    assert!(models.len() > 30, "{models:?}");
+    models
+}
+
+/// The lines with expectations of a file, each with its answer.
+fn expected(path: &Path) -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(path).expect("a text");
+    let (expected, wrong) = expectations(&text);
+    assert!(wrong.is_empty() && !expected.is_empty(), "{}: {wrong:?}", path.display());
+    expected
+        .into_iter()
+        .map(|line| (format!("{} {} {:?}", line.command, line.model, line.options), line.answer))
+        .collect()
+}
+
+#[test]
+fn c_files_and_their_models_expect_the_same() {
+    for path in models() {
+        assert_eq!(expected(&path), expected(&path.with_extension("rav")), "{}", path.display());
+    }
+}
+
+/// Programs that are expected to be right and to end do so, and compilers have nothing to say about any.
+#[test]
+fn c_files_compile_and_run() {
+    let mut jobs = Vec::new();
+    for path in models() {
+        for compiler in compilers() {
+            jobs.push((path.clone(), compiler));
+        }
+    }
+    try_all("models", &jobs, |(path, compiler), folder| {
+        let program = folder.join("program");
+        let wrong = |reason: String| format!("{} {compiler}: {reason}", path.display());
+        let mut compile = Command::new(compiler);
+        compile.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2", "-pthread"]).arg(path).arg("-o").arg(&program);
+        succeeds(&mut compile).map_err(wrong)?;
+        let right = |(question, answer): &(String, String)| {
+            !question.starts_with("reach") || ["holds", "no deadlock"].contains(&answer.as_str())
+        };
+        let expected = expected(path);
+        let races = expected.iter().any(|(_, answer)| answer == "race");
+        let ends = !path.to_string_lossy().contains("-forever");
+        for _ in 0..if ends && !races && expected.iter().all(right) { 20 } else { 0 } {
+            succeeds(Command::new("timeout").arg("60").arg(&program)).map_err(wrong)?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn c_files_have_the_answers_that_they_expect() {
+    if !reads_c() {
+        return;
+    }
+    let files: Vec<String> = models().iter().map(|path| path.display().to_string()).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    for command in ["check", "reach", "fence"] {
+        let output = ravelin(&[&[command, "--expect"], &files[..]].concat(), "");
+        assert_eq!(code(&output), 0, "{command}: {}", said(&output));
+    }
+}
+
+/// Runs a command; what it writes, if it succeeds.
+fn succeeds(command: &mut Command) -> Result<String, String> {
+    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{command:?}: {error}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(format!("{command:?}: {}: {}", output.status, String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+/// What a program prints when it is compiled and run.
+fn printed(program: &CProgram, compiler: &str, flags: &[&str], folder: &Path) -> Result<String, String> {
+    let (source, executable) = (folder.join("random.c"), folder.join("random"));
+    std::fs::write(&source, program.c()).map_err(|error| error.to_string())?;
+    let mut compile = Command::new(compiler);
+    compile.args(["-std=c11", "-pthread"]).args(flags).arg(&source).arg("-o").arg(&executable);
+    succeeds(&mut compile)?;
+    succeeds(Command::new("timeout").arg("60").arg(&executable))
+}
+
+/// The generator makes programs that end, that compilers understand in the same way, and in which nothing is undefined.
+#[test]
+fn random_c_programs_print_the_same_wherever_they_are_compiled() {
+    let sanitized = ["-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"];
+    let all: Vec<(&str, Vec<&str>)> = compilers()
+        .into_iter()
+        .flat_map(|compiler| {
+            ["-O0", "-O2"].map(|level| (compiler, [&QUIET[..], &[level, "-Wno-unknown-warning-option"]].concat()))
+        })
+        .chain(compilers().into_iter().filter(|compiler| *compiler == "gcc").map(|gcc| (gcc, sanitized.to_vec())))
+        .collect();
+    try_all("random-c", &seeds(30).collect::<Vec<_>>(), |seed, folder| {
+        let program = program(*seed);
+        let mut first = None;
+        for (compiler, flags) in &all {
+            let found = printed(&program, compiler, flags, folder).map_err(|error| format!("seed {seed}: {error}"))?;
+            if found != *first.get_or_insert(found.clone()) {
+                return Err(format!("seed {seed}: {compiler} {flags:?} differs\n{}", program.c()));
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn shrinking_keeps_what_it_is_asked_to_keep() {
+    for seed in 0..20 {
+        let program = program(seed);
+        let keeps = |program: &CProgram| program.c().contains(" << ");
+        if keeps(&program) {
+            let small = shrunk(program.clone(), 2_000, keeps);
+            let lines = |program: &CProgram| program.c().lines().count();
+            assert!(keeps(&small) && lines(&small) < 30 && lines(&small) < lines(&program), "{seed}: {}", small.c());
+        }
+    }
+}
+
+/// What a file says about itself under some models: one answer for each file and model.
+fn answers(command: &str, models: &str, files: &[PathBuf]) -> Result<Vec<Value>, String> {
+    let mut ask = Command::new(env!("CARGO_BIN_EXE_ravelin"));
+    ask.args([command, "--model", models, "--format", "json", "--workers", "1", "--timeout", "60", "--cflags"]);
+    ask.arg(format!("-I{INCLUDE}")).args(files);
+    let output = ask.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
+    let json: Value = serde_json::from_slice(&output.stdout).map_err(|error| format!("{error}: {}", said(&output)))?;
+    let answers = json["answers"].as_array().cloned().unwrap_or_default();
+    let wanted = files.len() * models.split(',').count();
+    if answers.len() == wanted {
+        Ok(answers)
+    } else {
+        Err(format!("{} of {wanted} answers: {}", answers.len(), said(&output)))
+    }
+}
+
+/// Whether the only final state of the lifted program has what the compiled one prints. Values are compared modulo the
+/// size of their type, because a model need not know which types are signed.
+fn ends_as_compiled(program: &CProgram, folder: &Path) -> Result<(), String> {
+    let compiler = *compilers().first().ok_or("no compiler")?;
+    let printed = printed(program, compiler, &["-w", "-O1"], folder)?;
+    let answers = answers("states", "sc", &[folder.join("random.c")])?;
+    let [last] = &answers[0]["final"].as_array().cloned().unwrap_or_default()[..] else {
+        return Err(format!("not one final state: {}", answers[0]));
+    };
+    let printed: BTreeMap<&str, i64> = printed
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .filter_map(|(a, b)| Some((a, b.parse().ok()?)))
+        .collect();
+    for (cell, int) in &program.cells {
+        let (compiled, lifted) = (printed.get(cell.as_str()), last["memory"][cell].as_i64());
+        let low = |value: i64| (value as u64) << (64 - int.bits);
+        if compiled.map(|value| low(*value)) != lifted.map(low) {
+            return Err(format!("{cell} is {compiled:?} in the compiled program, and {lifted:?} in the lifted one"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn lifted_programs_end_as_compiled_ones() {
+    if compilers().is_empty() || !reads_c() {
+        return;
+    }
+    try_all("lifted-c", &seeds(300).collect::<Vec<_>>(), |seed, folder| {
+        let program = program(*seed);
+        let Err(reason) = ends_as_compiled(&program, folder) else { return Ok(()) };
+        // The same kind of failure: a value that differs, or the same message.
+        let kind = |reason: &str| reason.split_once(" is ").map_or(reason.to_owned(), |_| "differs".to_owned());
+        let small = shrunk(program, 300, |smaller| {
+            ends_as_compiled(smaller, folder).is_err_and(|other| kind(&other) == kind(&reason))
+        });
+        Err(format!("seed {seed}: {reason}\n{}", small.c()))
+    });
+}
+
+/// Programs whose choices C can repeat.
+fn concurrent() -> Config {
+    use InstructionKind::{Assign, CompareExchange, Fence, Load, Rmw, Store};
+    let mut config = Config { goals: 0..=0, domains: false, wrapping: false, ..Config::c11() };
+    config.kinds.retain(|(kind, _)| matches!(kind, Assign | CompareExchange | Fence | Load | Rmw | Store));
+    config
+}
+
+/// Programs that are asked about together.
+const TOGETHER: u64 = 20;
+
+/// What is compared of an answer: the verdict, and the values of the variables at the end.
+fn compared(answer: &Value, variables: &[String]) -> (Value, bool, BTreeSet<Vec<Option<i64>>>) {
+    let states = answer["final"].as_array().into_iter().flatten();
+    let memory = |state: &Value| variables.iter().map(|name| state["memory"][name].as_i64()).collect();
+    (answer["verdict"].clone(), answer["race"].is_object(), states.map(memory).collect())
+}
+
+/// The cells of a program, as answers name them.
+fn cells(program: &Program) -> Vec<String> {
+    let named = |variable: &ravelin_program::Variable| match variable.len {
+        Some(len) => (0..len).map(|index| format!("{}[{index}]", variable.name)).collect(),
+        None => vec![variable.name.clone()],
+    };
+    program.memory.variables.iter().flat_map(named).collect()
+}
+
+#[test]
+fn models_are_the_same_after_a_way_through_c() {
+    if !reads_c() {
+        return;
+    }
+    let (generator, all) = (Generator::new(concurrent()), seeds(2000));
+    let batches: Vec<_> =
+        all.clone().step_by(TOGETHER as usize).map(|first| first..all.end.min(first + TOGETHER)).collect();
+    try_all("through-c", &batches, |seeds, folder| {
+        let programs: Vec<Program> = seeds.clone().map(|seed| deterministic(&generator.program(seed))).collect();
+        let write = |extension: &str, text: &dyn Fn(&Program) -> String| {
+            let write = |(number, program): (usize, &Program)| {
+                let path = folder.join(format!("p{number}.{extension}"));
+                std::fs::write(&path, text(program)).map_err(|error| error.to_string())?;
+                Ok(path)
+            };
+            programs.iter().enumerate().map(write).collect::<Result<Vec<PathBuf>, String>>()
+        };
+        let written = write("rav", &print::rav)?;
+        let as_c = write("c", &|program| print::c(program).unwrap_or_else(|error| panic!("{error}")))?;
+        for (command, models) in [("check", "tso,rc20"), ("states", "sc,tso,rc20")] {
+            let (ours, theirs) = (answers(command, models, &written)?, answers(command, models, &as_c)?);
+            let each = models.split(',').count();
+            for (number, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+                let program = &programs[number / each];
+                let cells = cells(program);
+                let (ours, theirs) = (compared(ours, &cells), compared(theirs, &cells));
+                if ours != theirs {
+                    let seed = seeds.start + (number / each) as u64;
+                    let text = print::rav(program);
+                    return Err(format!("seed {seed}: {command}: {ours:?}, through C {theirs:?}\n{text}"));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn odd_files_get_an_answer_or_a_reason() {
+    if !reads_c() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for case in odd::cases() {
+        let output = on_c(&case.text, &[case.arguments, &["--timeout", "60"]].concat());
+        let (found, words) = (code(&output), said(&output));
+        if found != case.code || !words.contains(case.says) {
+            let beginning: String = words.chars().take(400).collect();
+            let odd::Case { name, code, says, .. } = case;
+            wrong.push(format!("{name}: exit code {found}, expected {code} and {says:?}: {beginning}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
