@@ -22,8 +22,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-const INCLUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../ravelin-runtime/include");
-
 /// Warnings about programs that nobody has written.
 const QUIET: [&str; 8] = [
     "-Wall",
@@ -177,8 +175,7 @@ fn shrinking_keeps_what_it_is_asked_to_keep() {
 /// What a file says about itself under some models: one answer for each file and model.
 fn answers(command: &str, models: &str, files: &[PathBuf]) -> Result<Vec<Value>, String> {
     let mut ask = Command::new(env!("CARGO_BIN_EXE_ravelin"));
-    ask.args([command, "--model", models, "--format", "json", "--workers", "1", "--timeout", "60", "--cflags"]);
-    ask.arg(format!("-I{INCLUDE}")).args(files);
+    ask.args([command, "--model", models, "--format", "json", "--workers", "1", "--timeout", "60"]).args(files);
     let output = ask.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
     let json: Value = serde_json::from_slice(&output.stdout).map_err(|error| format!("{error}: {}", said(&output)))?;
     let answers = json["answers"].as_array().cloned().unwrap_or_default();

@@ -2,7 +2,8 @@
 //!
 //! What is compiled is the text that was read, so that the places of the answer are places of that text. It is written into a temporary
 //! folder. If the name is that of a file, clang reads the text in place of what the file contains by now, and finds included files where it
-//! finds them otherwise. `-O1 -disable-llvm-passes` keeps every access where the source has it.
+//! finds them otherwise. `-O1 -disable-llvm-passes` keeps every access where the source has it. The macro `__RAVELIN__` is
+//! defined.
 //!
 //! A signal or the time limit ends clang, with all that it has started.
 
@@ -20,8 +21,17 @@ use thiserror::Error;
 
 /// The variable that chooses a compiler.
 const CHOICE: &str = "RAVELIN_CLANG";
-const FLAGS: [&str; 8] =
-    ["-S", "-emit-llvm", "-O1", "-Xclang", "-disable-llvm-passes", "-g", "-fno-discard-value-names", "-w"];
+const FLAGS: [&str; 9] = [
+    "-S",
+    "-emit-llvm",
+    "-O1",
+    "-Xclang",
+    "-disable-llvm-passes",
+    "-g",
+    "-fno-discard-value-names",
+    "-w",
+    "-D__RAVELIN__",
+];
 /// Their code makes programs of C++ larger, and is not lifted. Not every program compiles with these.
 const CXX_FLAGS: [&str; 2] = ["-fno-exceptions", "-fno-rtti"];
 const HEADER: &str = include_str!("../include/ravelin.h");
