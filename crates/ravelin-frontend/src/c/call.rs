@@ -143,6 +143,9 @@ impl<'m> Specialiser<'_, 'm> {
             | Known::ConditionSignal
             | Known::BarrierInit
             | Known::BarrierWait => self.wait_for_others(state, known, call, at),
+            Known::CxxThreadStart | Known::CxxThreadJoin | Known::CxxThreadDetach | Known::CxxConditionWait => {
+                self.cplusplus(state, known, call, at)
+            }
             Known::Allocate => {
                 let size = self.argument_datum(state, call, 0)?;
                 self.heap(state, size, false, at)

@@ -29,6 +29,10 @@ pub(super) enum Known {
     ConditionSignal,
     BarrierInit,
     BarrierWait,
+    CxxThreadStart,
+    CxxThreadJoin,
+    CxxThreadDetach,
+    CxxConditionWait,
     Allocate,
     AllocateZeroed,
     AllocateAligned,
@@ -99,6 +103,14 @@ const TABLE: &[(&str, Known)] = &[
     ("cnd_broadcast", Known::ConditionSignal),
     ("pthread_barrier_init", Known::BarrierInit),
     ("pthread_barrier_wait", Known::BarrierWait),
+    ("_ZNSt6thread4joinEv", Known::CxxThreadJoin),
+    ("_ZNSt6thread6detachEv", Known::CxxThreadDetach),
+    ("_ZNSt6thread6_StateD2Ev", Known::Ignored),
+    ("_ZNSt18condition_variableC1Ev", Known::ConditionInit),
+    ("_ZNSt18condition_variableD1Ev", Known::Ignored),
+    ("_ZNSt18condition_variable10notify_oneEv", Known::ConditionSignal),
+    ("_ZNSt18condition_variable10notify_allEv", Known::ConditionSignal),
+    ("_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE", Known::CxxConditionWait),
     ("malloc", Known::Allocate),
     ("_Znwm", Known::Allocate),
     ("_Znam", Known::Allocate),
@@ -163,6 +175,7 @@ const TABLE: &[(&str, Known)] = &[
 
 /// Intrinsics of LLVM come in one version per type: `llvm.memcpy.p0i8.p0i8.i64`.
 const PREFIXES: &[(&str, Known)] = &[
+    ("_ZNSt6thread15_M_start_threadE", Known::CxxThreadStart),
     ("llvm.memcpy.", Known::Copy),
     ("llvm.memmove.", Known::Copy),
     ("llvm.memset.", Known::Fill),

@@ -18,7 +18,7 @@ use super::state::State;
 use super::value::Datum;
 use super::world::{FIRST_GATED, World};
 use crate::Language;
-use crate::ir::module::Module;
+use crate::ir::module::{Module, Type};
 use ravelin_program::{
     Address, Copies, Expr, InitialValue, Instruction, Memory, Observable, Order, Program, Source, Span, Thread,
     ThreadId, Unnamed, Value, VarId, Variable, WaitCondition,
@@ -194,14 +194,7 @@ fn globals(specialiser: &mut Specialiser<'_, '_>) -> Step<PrivateMemory> {
 }
 
 /// Writes an initial value, part by part.
-fn place(
-    specialiser: &Specialiser<'_, '_>,
-    contents: &mut Contents,
-    at: u64,
-    ty: &crate::ir::module::Type,
-    datum: &Datum,
-) -> Step<()> {
-    use crate::ir::module::Type;
+fn place(specialiser: &Specialiser<'_, '_>, contents: &mut Contents, at: u64, ty: &Type, datum: &Datum) -> Step<()> {
     let module = specialiser.world.module;
     match datum {
         Datum::Parts(parts) => {
@@ -383,14 +376,18 @@ fn variables(world: &World<'_>, gone: Option<ObjectId>) -> (Vec<Variable>, HashM
 fn automata(world: &World<'_>, mut lifted: Vec<Lifted>) -> Vec<(usize, Thread)> {
     // `main` is last: the others are what the program is about.
     lifted.sort_by_key(|thread| if thread.number == 0 { usize::MAX } else { thread.number });
-    let mut copies: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    // Different functions can have the same name in C++.
+    let name_of = |function: usize| {
+        let own = &world.module.functions[function];
+        own.debug.and_then(|node| world.module.debug.function_name(node)).unwrap_or(&own.name).to_owned()
+    };
+    let mut copies: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for thread in &lifted {
-        copies.entry(thread.function).or_default().push(thread.number);
+        copies.entry(name_of(thread.function)).or_default().push(thread.number);
     }
     let thread = |Lifted { number, function, residual, span, .. }: Lifted| {
-        let own = &world.module.functions[function];
-        let name = own.debug.and_then(|node| world.module.debug.function_name(node)).unwrap_or(&own.name).to_owned();
-        let all = &copies[&function];
+        let name = name_of(function);
+        let all = &copies[&name];
         let index = all.iter().position(|copy| *copy == number).unwrap_or(0);
         let (name, template) =
             if all.len() > 1 { (format!("{name}[{index}]"), Some((name, index as Value))) } else { (name, None) };
@@ -472,23 +469,31 @@ fn every_scalar(world: &World<'_>, object: &Object) -> Vec<(u64, u32)> {
 
 fn name_of(world: &World<'_>, object: &Object, id: ObjectId, offset: u64, whole: bool) -> String {
     if let ObjectKey::Heap { .. } = object.key {
-        let ty = match &object.ty {
-            Some(crate::ir::module::Type::Named(index)) => {
-                world.module.structs.get(*index).map(|named| named.name.trim_start_matches("struct.").to_owned())
-            }
-            _ => None,
-        };
-        let name = ty.unwrap_or_else(|| "heap".to_owned());
-        let number = world
-            .objects
-            .all()
-            .take_while(|(other, _)| *other != id)
-            .filter(|(_, other)| matches!(other.key, ObjectKey::Heap { .. }))
-            .count();
-        return if whole { format!("{name}{number}") } else { format!("{name}{number}+{offset}") };
+        return block_name(world, object, id, offset, whole);
     }
     if whole && object.debug.is_none() {
         return object.name.clone();
     }
     world.scalar_name(id, offset)
+}
+
+/// The name of a part of a block of the heap: the name of its type, the number of the block, and the part of the type.
+fn block_name(world: &World<'_>, object: &Object, id: ObjectId, offset: u64, whole: bool) -> String {
+    let module = world.module;
+    let ty = match &object.ty {
+        Some(Type::Named(index)) => module.structs.get(*index),
+        _ => None,
+    };
+    let ty_name = ty.map(|named| named.name.trim_start_matches("struct.").trim_start_matches("class."));
+    let blocks = world.objects.all().take_while(|(other, _)| *other != id);
+    let number = blocks.filter(|(_, other)| matches!(other.key, ObjectKey::Heap { .. })).count();
+    let name = format!("{}{number}", ty_name.unwrap_or("heap"));
+    let size = object.ty.as_ref().and_then(|ty| module.size_of(ty)).filter(|size| *size > 0).unwrap_or(object.size);
+    let element = if object.size > size { format!("[{}]", offset / size) } else { String::new() };
+    let path = ty_name.and_then(|name| module.debug.type_named(name));
+    match path.and_then(|node| module.debug.path_name(node, offset % size)) {
+        Some(path) => format!("{name}{element}{path}"),
+        None if whole => name,
+        None => format!("{name}+{offset}"),
+    }
 }

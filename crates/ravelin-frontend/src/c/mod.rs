@@ -4,6 +4,7 @@
 
 mod access;
 mod call;
+mod cplusplus;
 mod evaluate;
 mod facts;
 mod finals;

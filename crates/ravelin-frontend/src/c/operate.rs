@@ -21,8 +21,8 @@ pub(super) enum NoResult {
 pub(super) struct Operands<'a> {
     /// The address of a known pointer.
     pub address: &'a dyn Fn(&Datum) -> Option<Value>,
-    /// Whether a register holds only 0 and 1.
-    pub boolean: &'a dyn Fn(RegId) -> bool,
+    /// How many bits the values of a register have.
+    pub bits: &'a dyn Fn(RegId) -> u32,
 }
 
 impl Operands<'_> {
@@ -180,6 +180,7 @@ impl Operands<'_> {
     /// `left == right`, or `left != right` if `wanted` is false.
     fn equality(&self, left: Expr, right: Expr, wanted: bool) -> Expr {
         let (left, right) = if matches!(left, Expr::Const(_)) { (right, left) } else { (left, right) };
+        let (left, right) = self.with_signs(left, right);
         match right {
             Expr::Const(value @ (0 | 1)) if self.is_boolean(&left) => {
                 if (value == 1) == wanted {
@@ -189,6 +190,39 @@ impl Operands<'_> {
                 }
             }
             right => Expr::binary(if wanted { BinaryOp::Eq } else { BinaryOp::Ne }, left, right),
+        }
+    }
+
+    /// Numbers without sign are equal if those with their signs are.
+    fn with_signs(&self, left: Expr, right: Expr) -> (Expr, Expr) {
+        let unmasked = |expr: &Expr| match expr {
+            Expr::Binary(BinaryOp::BitAnd, _, inner, mask) => match **mask {
+                Expr::Const(mask @ 1..) if (mask as u64 + 1).is_power_of_two() => {
+                    let bits = (mask as u64 + 1).trailing_zeros();
+                    (self.width(inner) <= bits).then(|| (bits, (**inner).clone()))
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        match (unmasked(&left), unmasked(&right), &right) {
+            (Some((bits, inner)), _, Expr::Const(value)) if *value == unsigned(bits, *value) as Value => {
+                (inner, Expr::Const(canonical(bits, (*value).into())))
+            }
+            (Some((a, first)), Some((b, second)), _) if a == b => (first, second),
+            _ => (left, right),
+        }
+    }
+
+    /// In how many bits, the sign included, the values of an expression are known to fit.
+    fn width(&self, expr: &Expr) -> u32 {
+        match expr {
+            Expr::Const(value) => (1..64).find(|bits| canonical(*bits, (*value).into()) == *value).unwrap_or(64),
+            Expr::Atom(register) => (self.bits)(*register),
+            Expr::Binary(op, Arithmetic::Wrapping(own), ..) if op.computes() => {
+                (1..64).find(|bits| wrapping(*bits) == Arithmetic::Wrapping(*own)).unwrap_or(64)
+            }
+            _ => 64,
         }
     }
 
@@ -266,7 +300,7 @@ impl Operands<'_> {
     pub fn is_boolean(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Const(value) => matches!(value, 0 | 1),
-            Expr::Atom(register) => (self.boolean)(*register),
+            Expr::Atom(register) => (self.bits)(*register) == 1,
             Expr::Unary(op, _, _) => *op == UnaryOp::Not,
             Expr::Binary(BinaryOp::BitAnd, _, left, right) => {
                 **right == Expr::Const(1) || **left == Expr::Const(1) || self.is_boolean(left) && self.is_boolean(right)

@@ -1,9 +1,10 @@
 //! A thread of the model under construction: its registers and its control flow.
 
 use super::objects::ObjectId;
+use super::value::domain;
 use crate::flow::{Flow, Raw};
 use crate::ir::module::{BlockId, LocalId};
-use ravelin_program::{Domain, Expr, Instruction, RegId, Register, Span};
+use ravelin_program::{Domain, Escape, Expr, Instruction, RegId, Register, Span};
 use std::collections::HashMap;
 
 /// What a register holds.
@@ -64,8 +65,10 @@ impl Residual {
         }
     }
 
-    pub fn is_boolean(&self, register: RegId) -> bool {
-        self.registers[register.0].domain == Domain::BOOL
+    /// How many bits the values of a register have.
+    pub fn bits(&self, register: RegId) -> u32 {
+        let Domain { lo, hi, .. } = self.registers[register.0].domain;
+        (1..64).find(|bits| domain(*bits, Escape::Error) == Domain::new(lo, hi, Escape::Error)).unwrap_or(64)
     }
 
     /// Adds a step that leads to a new location, which is returned.

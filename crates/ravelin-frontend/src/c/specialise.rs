@@ -18,13 +18,13 @@ use super::objects::ObjectId;
 use super::operate::{NoResult, Operands};
 use super::residual::{RegisterKey, Residual};
 use super::state::{Point, Slot, State};
-use super::value::Datum;
+use super::value::{Datum, bits_of, domain};
 use super::world::World;
 use crate::flow::Raw;
 use crate::ir::module::{
     BlockId, Function, Instruction as IrInstruction, LocalId, Operand, Operation, Terminator, Type, Value,
 };
-use ravelin_program::{Domain, Expr, Instruction, RegId, Span};
+use ravelin_program::{Domain, Escape, Expr, Instruction, RegId, Span};
 use std::collections::{BTreeSet, HashMap};
 
 /// Why the specialisation of a thread ends early.
@@ -422,7 +422,7 @@ impl<'w, 'm> Specialiser<'w, 'm> {
         at: Raw,
     ) -> Step<Next> {
         let datum = self.operand(state, value)?;
-        let bits = super::value::bits_of(&value.ty).unwrap_or(64);
+        let bits = bits_of(&value.ty).unwrap_or(64);
         if let Datum::Int(known) = datum {
             let case = cases.iter().find(|(case, _)| super::value::canonical(bits, *case) == known);
             return self.branch(state, case.map_or(default, |(_, block)| *block), at);
@@ -614,12 +614,14 @@ impl<'w, 'm> Specialiser<'w, 'm> {
         let function: &Function = &self.world.module.functions[function];
         let variable = function.variables.iter().find(|variable| variable.local == local);
         let name = variable.map(|variable| variable.name.as_str());
-        let one_bit = match function.type_of(local) {
-            Type::Int(1) => true,
-            Type::Struct { fields, .. } => fields.get(part as usize) == Some(&Type::Int(1)),
-            _ => false,
+        let ty = match function.type_of(local) {
+            Type::Struct { fields, .. } => fields.get(part as usize),
+            ty => Some(ty),
         };
-        let domain = if one_bit { Domain::BOOL } else { Domain::FULL };
+        let domain = match ty.and_then(bits_of) {
+            Some(bits) if bits < 64 => domain(bits, Escape::Error),
+            _ => Domain::FULL,
+        };
         Ok(self.model()?.register(RegisterKey::Value { path, local, part }, name, domain))
     }
 
@@ -639,7 +641,7 @@ impl<'w, 'm> Specialiser<'w, 'm> {
         let condition = self.with_operands(|operands| operands.condition(datum))?;
         let boolean = self.residual.as_ref().is_some_and(|model| {
             let address = |_: &Datum| None;
-            Operands { address: &address, boolean: &|register| model.is_boolean(register) }.is_boolean(&condition)
+            Operands { address: &address, bits: &|register| model.bits(register) }.is_boolean(&condition)
         });
         Ok(if boolean { condition } else { Expr::binary(ravelin_program::BinaryOp::Ne, condition, Expr::Const(0)) })
     }
@@ -653,8 +655,8 @@ impl<'w, 'm> Specialiser<'w, 'm> {
                 _ => None,
             };
             let residual = &self.residual;
-            let boolean = |register: RegId| residual.as_ref().is_some_and(|model| model.is_boolean(register));
-            operation(&Operands { address: &address, boolean: &boolean })
+            let bits = |register: RegId| residual.as_ref().map_or(64, |model| model.bits(register));
+            operation(&Operands { address: &address, bits: &bits })
         };
         result.map_err(|problem| match problem {
             NoResult::Undefined(what) => self.refuse(what.to_owned()),

@@ -69,14 +69,20 @@ impl<'m> Specialiser<'_, 'm> {
                 "pass a null pointer, and let the thread write what it found to memory".to_owned(),
             ));
         }
+        self.wait_for_end(state, &handle)?;
+        self.done(state, Datum::Int(0), at)
+    }
+
+    /// The next step of the model waits for the end of a thread.
+    pub fn wait_for_end(&mut self, state: &mut State, handle: &Datum) -> Step<()> {
         let Datum::Int(number) = handle else {
             return Err(self.refuse("a thread is waited for, and which one is not known here".to_owned()));
         };
-        let Some(number) = usize::try_from(number).ok().filter(|number| *number > 0) else {
+        let Some(number) = usize::try_from(*number).ok().filter(|number| *number > 0) else {
             return Err(self.refuse("a thread is waited for that was never started".to_owned()));
         };
         state.joins.insert(number);
-        self.done(state, Datum::Int(0), at)
+        Ok(())
     }
 
     /// Waits for the threads that were joined since the last step.
@@ -287,24 +293,33 @@ impl<'m> Specialiser<'_, 'm> {
                 let at = self.model()?.emit(at, rmw, span);
                 self.done(state, zero, at)
             }
-            Known::ConditionWait | Known::ConditionTimedWait => self.wait_for_signal(state, known, &object, call, at),
+            Known::ConditionWait | Known::ConditionTimedWait => {
+                let lock = self.argument_datum(state, call, 1)?;
+                self.wait_for_signal(state, known == Known::ConditionTimedWait, &object, &lock, at)
+            }
             _ => self.barrier(state, &object, at),
         }
     }
 
     /// Unlocks, waits until someone has signalled since, and locks again. All that wait are woken, which POSIX allows.
-    fn wait_for_signal(&mut self, state: &mut State, known: Known, object: &Datum, call: &Call, at: Raw) -> Step<Next> {
+    pub fn wait_for_signal(
+        &mut self,
+        state: &mut State,
+        timed: bool,
+        object: &Datum,
+        lock: &Datum,
+        at: Raw,
+    ) -> Step<Next> {
         self.needs_model()?;
-        let lock = self.argument_datum(state, call, 1)?;
         let signals = self.shared_address(state, object, WORD)?;
-        let lock = self.shared_address(state, &lock, LOCK)?;
+        let lock = self.shared_address(state, lock, LOCK)?;
         let mut at = self.flush_joins(state, at)?;
         let span = self.span;
         let seen = self.part_register(state, 0, Domain::FULL)?;
         let load = Instruction::Load { reg: seen, address: signals.clone(), order: Order::Relaxed };
         at = self.model()?.emit(at, load, span);
         at = self.model()?.emit(at, Instruction::Unlock(lock.clone()), span);
-        if known == Known::ConditionTimedWait {
+        if timed {
             let mut way = state.clone();
             let late = self.model()?.emit(at, Instruction::Lock(lock.clone()), span);
             let next = self.done(&mut way, Datum::Int(TIMED_OUT), late)?;
@@ -374,7 +389,7 @@ impl<'m> Specialiser<'_, 'm> {
     }
 }
 
-/// Counts signals. Nobody waits through so many.
+/// Counts signals. A thread that waits while exactly 16 are sent does not notice them.
 fn rounds() -> Arithmetic {
-    Arithmetic::Wrapping(Domain::new(0, 255, Escape::Wrap))
+    Arithmetic::Wrapping(Domain::new(0, 15, Escape::Wrap))
 }

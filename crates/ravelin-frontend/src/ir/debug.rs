@@ -140,6 +140,15 @@ impl DebugInfo {
         self.global_path(node, offset)
     }
 
+    /// The type that has this name in the source: a struct or a typedef.
+    pub fn type_named(&self, name: &str) -> Option<u32> {
+        let is_named = |node: &Node| match node {
+            Node::Type(ty) => ty.name == name && matches!(ty.tag.as_str(), "structure_type" | "class_type" | "typedef"),
+            _ => false,
+        };
+        self.nodes.iter().filter(|(_, node)| is_named(node)).map(|(number, _)| *number).min()
+    }
+
     /// What follows a variable's name to say the scalar of its type at a byte: `.head`, `[3].next`, or nothing. `None`: no
     /// scalar begins there. Of a union the first member counts that has something there, and of bit fields the first.
     pub fn path_name(&self, type_node: u32, byte_offset: u64) -> Option<String> {
