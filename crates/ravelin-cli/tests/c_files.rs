@@ -101,3 +101,119 @@ fn without_clang_it_is_said_how_to_install_it() {
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).contains("apt-get install clang"), "{}", stderr(&output));
 }
+
+const SB: &str = "//! expect check tso: not robust
+//! expect check rc20: not robust
+#include <stdatomic.h>
+atomic_int x, y;
+int a, b;
+void left(void) {
+  atomic_store_explicit(&x, 1, memory_order_release);
+  a = atomic_load_explicit(&y, memory_order_acquire);
+}
+void right(void) {
+  atomic_store_explicit(&y, 1, memory_order_release);
+  b = atomic_load_explicit(&x, memory_order_acquire);
+}
+";
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn functions_run_in_parallel_and_answers_name_lines() {
+    if !has("clang", "--version", "clang") {
+        return;
+    }
+    let scratch = Scratch::new("c-entry");
+    let path = scratch.write("sb.c", SB);
+    let entry = ["--entry", "left,right"];
+    let output = ravelin(&[&["check", &path, "--model", "tso"], &entry[..]].concat(), "");
+    assert_eq!(code(&output), 1, "{output:?}");
+    assert!(stdout(&output).contains("left reads `y` on line 8 before its store to `x` on line 7"), "{output:?}");
+    let piped = ravelin(&[&["check", "-", "--from", "c", "--model", "tso"], &entry[..]].concat(), SB);
+    assert!(stdout(&piped).contains("left reads `y` on line 8 before its store to `x` on line 7"), "{piped:?}");
+    let both = ravelin(&[&["check", &path], &entry[..]].concat(), "");
+    assert!(stdout(&both).contains("under tso") && stdout(&both).contains("under rc20"), "{both:?}");
+    let compared = ravelin(&[&["check", "--expect", &path], &entry[..]].concat(), "");
+    assert_eq!(code(&compared), 0, "{compared:?}");
+    assert!(stdout(&compared).contains("2 answers: 2 agree"), "{compared:?}");
+    let sarif = ravelin(&[&["check", &path, "--model", "tso", "--format", "sarif"], &entry[..]].concat(), "");
+    assert!(stdout(&sarif).contains("\"startLine\": 7"), "{sarif:?}");
+    let model = ravelin(&[&["convert", &path, "--to", "rav"], &entry[..]].concat(), "");
+    let again = ravelin(&["check", "-", "--from", "rav", "--model", "tso"], &stdout(&model));
+    assert_eq!(code(&again), 1, "{}", stdout(&model));
+}
+
+#[test]
+fn repairs_are_patches_of_the_file() {
+    if !has("clang", "--version", "clang") {
+        return;
+    }
+    let scratch = Scratch::new("c-repairs");
+    let path = scratch.write("sb.c", SB);
+    let fence = "  atomic_thread_fence(memory_order_seq_cst);\n";
+    for model in ["tso", "rc20"] {
+        let output = ravelin(&["fence", &path, "--entry", "left,right", "--model", model, "--diff"], "");
+        assert_eq!(code(&output), 0, "{output:?}");
+        let said = stdout(&output);
+        assert!(said.contains("Checked from scratch: the repaired program is robust"), "{said}");
+        let added = said.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++")).count();
+        assert_eq!((added, said.matches(&format!("+{fence}")).count()), (2, 2), "{said}");
+    }
+    let repaired = scratch.0.join("repaired.c").display().to_string();
+    let output = ravelin(&["fence", &path, "--entry", "left,right", "--model", "rc20", "--write", &repaired], "");
+    assert_eq!(code(&output), 0, "{output:?}");
+    let output = ravelin(&["check", &repaired, "--entry", "left,right", "--model", "tso,rc20"], "");
+    assert_eq!(code(&output), 0, "{output:?}");
+    let relaxed = ravelin(&["relax", &repaired, "--entry", "left,right", "--model", "rc20", "--diff"], "");
+    assert!(stdout(&relaxed).contains("+  atomic_store_explicit(&x, 1, memory_order_relaxed);"), "{relaxed:?}");
+    let locked = ravelin(&["fence", &path, "--entry", "left,right", "--model", "tso", "--repair", "rmw", "--diff"], "");
+    assert!(stdout(&locked).contains("+  atomic_exchange_explicit(&x, 1, memory_order_seq_cst);"), "{locked:?}");
+}
+
+#[test]
+fn fences_in_expressions_and_orders_of_methods_are_written() {
+    if !has("clang", "--version", "clang") {
+        return;
+    }
+    let scratch = Scratch::new("c-expressions");
+    let text = "#include <atomic>\n#include <cassert>\nstd::atomic<int> x, y;\nint data;\nextern \"C\" {\nvoid p() {\n  \
+                data = 1;\n  x.store(1, std::memory_order_relaxed);\n}\nvoid q() {\n  if (x.load(std::memory_order_relaxed))\n    \
+                assert(data == 1);\n}\n}\n";
+    let path = scratch.write("mp.cpp", text);
+    let output = ravelin(&["fence", &path, "--entry", "p,q", "--model", "rc20", "--diff"], "");
+    assert_eq!(code(&output), 0, "{output:?}");
+    let said = stdout(&output);
+    assert!(said.contains("+  x.store(1, std::memory_order_release);"), "{said}");
+    assert!(said.contains("+  if (x.load(std::memory_order_acquire))"), "{said}");
+    let operators = "#include <stdatomic.h>\natomic_int x, y;\nvoid p(void) { x = 1; }\nvoid q(void) { y = x; }\n";
+    let path = scratch.write("operators.c", operators);
+    let output = ravelin(&["relax", &path, "--entry", "p,q", "--model", "rc20"], "");
+    assert!(stdout(&output).contains("3 accesses keep their orders"), "{output:?}");
+}
+
+#[test]
+fn what_has_no_model_is_refused_with_its_line() {
+    if !has("clang", "--version", "clang") {
+        return;
+    }
+    let scratch = Scratch::new("c-refused");
+    for (text, line) in [
+        ("void other(void);\nint main(void) {\n  other();\n}\n", 3),
+        ("int f(int n) { return n ? f(n + 1) : 0; }\nint main(int n) {\n  return f(n + 1);\n}\n", 0),
+        ("int x;\n", 0),
+    ] {
+        let path = scratch.write("refused.c", text);
+        let output = ravelin(&["check", &path], "");
+        assert_eq!(code(&output), 2, "{text}: {output:?}");
+        assert!(line == 0 || stderr(&output).contains(&format!("refused.c:{line}:")), "{text}: {output:?}");
+    }
+    let output = ravelin(&["fence", "-", "--from", "llvm"], "define void @main() {\n  ret void\n}\n");
+    assert!([0, 2].contains(&code(&output)), "{output:?}");
+    for text in ["", "}", "define", "!0 = !{", "define void @main() {\n  store atomic"] {
+        let output = ravelin(&["check", "-", "--from", "llvm"], text);
+        assert_eq!(code(&output), 2, "{text}: {output:?}");
+    }
+}
