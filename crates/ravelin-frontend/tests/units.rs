@@ -3,6 +3,10 @@
 
 #![allow(dead_code)]
 
+#[path = "../src/atomic_text.rs"]
+mod atomic_text;
+#[path = "../src/sites/c/text.rs"]
+mod c_text;
 #[path = "../src/print/names.rs"]
 mod names;
 #[path = "../src/memorax/lower/range.rs"]

@@ -16,6 +16,7 @@ use super::edit::{EditPiece, EditPlace, PiecePart, at_end, before, wrap_after, w
 use super::matching::ProgramMatch;
 use super::orders::OrderedAccess;
 use super::{FenceWords, NoSites, RepairKind, SiteDraft, SiteRequest, Sites, can_change, name};
+use crate::atomic_text::blanked;
 use access::{AtomicCall, CallKind, is_operation};
 use ravelin_program::{
     Change, Instruction, LocId, Lowering, Order, OrderSlot, Program, Span, ThreadId, ThreadTransition,
@@ -50,7 +51,7 @@ const NO_CALLS: [&str; 19] = [
 
 /// The sites of a program that was lifted from a C text.
 pub fn sites(program: &Program, request: &SiteRequest) -> Result<Sites, NoSites> {
-    let text = CText::new(&program.source.text);
+    let text = CText::new(&blanked(&program.source.text));
     let finder = CFinder {
         source: &program.source.text,
         calls: AtomicCall::all(&text),
@@ -325,6 +326,3 @@ fn with_semicolon(mut piece: EditPiece) -> EditPiece {
     }
     piece
 }
-
-#[cfg(test)]
-mod tests;

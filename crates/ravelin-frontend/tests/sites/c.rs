@@ -1,7 +1,12 @@
 //! Changes of C texts. The programs are made by hand, as a compiler and the lifter would make them.
 
-use super::*;
-use ravelin_program::{Expr, FenceStrength, ProgramBuilder, Source, Span, VarId, Variable, repaired};
+use ravelin_frontend::Language;
+use ravelin_frontend::sites::{RepairKind, SiteRequest, Sites, sites_of};
+use ravelin_program::{
+    Change, Expr, FenceStrength, Instruction, Lowering, Order, Program, ProgramBuilder, Source, Span, VarId, Variable,
+    repaired,
+};
+use std::collections::HashMap;
 
 /// What a thread does: each step with the part of the text that it is.
 enum Step {
@@ -78,6 +83,10 @@ fn program(name: &str, marked: &str, threads: &[&[(&str, Step)]]) -> Program {
 const FENCES: SiteRequest = SiteRequest::new(RepairKind::Fence);
 const STRONGER: SiteRequest = SiteRequest::new(RepairKind::Strengthen);
 const RELAXED: SiteRequest = SiteRequest { lower: Lowering::Accesses, existing: true, ..STRONGER };
+
+fn sites(program: &Program, request: &SiteRequest) -> Result<Sites, String> {
+    sites_of(program, Language::C, request).map_err(|error| error.to_string())
+}
 
 fn names(sites: &Sites) -> Vec<&str> {
     sites.sites.iter().map(|site| site.name.as_str()).collect()
