@@ -136,9 +136,24 @@ fn write_all(statements: &[Piece], depth: usize, text: &mut String) {
 }
 
 impl CProgram {
+    /// Prints every cell at the end.
     pub fn c(&self) -> String {
+        self.ending(|cell| format!("printf(\"{cell} %lld\\n\", (long long){cell});"))
+    }
+
+    /// Asserts at the end that every cell has a value.
+    pub fn asserting(&self, value: impl Fn(&str) -> i64) -> String {
+        // The smallest number has no literal.
+        self.ending(|cell| {
+            let value = value(cell);
+            format!("assert((long long){cell} == {}LL - {});", value | 1, (value & 1) ^ 1)
+        })
+    }
+
+    /// With a statement for each cell at the end of `main`.
+    fn ending(&self, statement: impl Fn(&str) -> String) -> String {
         let mut text = String::from(
-            "#include <pthread.h>\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n\n",
+            "#include <assert.h>\n#include <pthread.h>\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n\n",
         );
         for definition in &self.definitions {
             text.push_str(&format!("{definition}\n"));
@@ -174,7 +189,7 @@ impl CProgram {
             text.push_str(&format!("  pthread_create(&other, NULL, {thread}, NULL);\n  pthread_join(other, NULL);\n"));
         }
         for (cell, _) in &self.cells {
-            text.push_str(&format!("  printf(\"{cell} %lld\\n\", (long long){cell});\n"));
+            text.push_str(&format!("  {}\n", statement(cell)));
         }
         text.push_str("  return 0;\n}\n");
         text
