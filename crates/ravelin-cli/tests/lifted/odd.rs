@@ -37,7 +37,7 @@ pub fn cases() -> Vec<Case> {
     add("no threads", CHECK, 0, "robust", "int x; int main(void) { x = 1; return x; }".to_owned());
     add("10,000 functions", CHECK, 0, "robust", functions(10_000));
     add("nested statements", CHECK, 0, "robust", nested(200));
-    add("a large switch", CHECK, 0, "robust", large_switch(2_000));
+    add("a large switch", CHECK, 0, "robust", large_switch(100));
     add("threads in a loop", CHECK, 0, "robust", threads_in_a_loop(4));
     add("jumps into loops", CHECK, 0, "robust", jumps());
     add("fence in assembly", TSO, 0, "robust", store_buffering("__asm__ volatile(\"mfence\" ::: \"memory\");"));
