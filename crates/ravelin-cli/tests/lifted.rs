@@ -288,8 +288,10 @@ fn models_are_the_same_after_a_way_through_c() {
             let (ours, theirs) = (answers(command, models, &written)?, answers(command, models, &as_c)?);
             let each = models.split(',').count();
             for (number, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
-                let (seed, _, program) = &drawn[number / each];
-                let cells = cells(program);
+                let (seed, c, program) = &drawn[number / each];
+                // Where addresses are computed, memory is one array in C, and only verdicts are compared.
+                let flat = c.lines().any(|line| line.starts_with("static") && line.contains(" mem["));
+                let cells = if flat { Vec::new() } else { cells(program) };
                 let (ours, theirs) = (compared(ours, &cells), compared(theirs, &cells));
                 if ours != theirs {
                     let text = print::rav(program);
