@@ -3,7 +3,7 @@
 
 use ravelin_frontend::ir::live::Liveness;
 use ravelin_frontend::ir::module::{
-    BinaryOperator, BlockId, CastOperator, Constant, Function, Instruction, LocalId, Module, Operand, Operation,
+    BinaryOperator, BlockId, CastOperator, Constant, Function, IrInstruction, LocalId, Module, Operand, Operation,
     Predicate, Terminator, Type, Value,
 };
 use std::collections::HashMap;
@@ -124,7 +124,7 @@ impl Interpreter<'_> {
         self.locals.extend(values);
     }
 
-    fn instruction(&mut self, instruction: &Instruction) {
+    fn instruction(&mut self, instruction: &IrInstruction) {
         let value = match &instruction.operation {
             Operation::Phi { .. } => return,
             // Far apart, and independent of what else is allocated.

@@ -5,6 +5,8 @@
 
 #[path = "../src/atomic_text.rs"]
 mod atomic_text;
+#[path = "../src/c/expression.rs"]
+mod c_expression;
 #[path = "../src/sites/c/text.rs"]
 mod c_text;
 #[path = "../src/print/names.rs"]

@@ -2,12 +2,15 @@
 
 use super::memory::{Contents, Entangled};
 use super::objects::{LARGEST, ObjectId, ObjectKey, scalars};
-use super::specialise::{Interrupt, Logged, Next, Specialiser, Step};
+use super::specialise::{Interrupt, Next, Specialiser, StartAccess, Step};
 use super::state::State;
 use super::value::{Datum, bits_of, canonical, domain, wrapping};
 use crate::flow::Raw;
 use crate::ir::module::{AtomicOrder, LocalId, Operand, Operation, RmwOperator, Type};
 use ravelin_program::{Address, Domain, Expr, Instruction, Order, RmwOp};
+
+/// Bytes that are set or copied at once.
+const MOST_FILLED: u64 = 1 << 16;
 
 /// Where an access goes.
 pub(super) enum Target {
@@ -105,7 +108,7 @@ impl<'m> Specialiser<'_, 'm> {
         if !self.starts.is_empty() {
             // The step that is being executed has been counted already.
             let (started, step) = (self.starts.len(), self.steps - 1);
-            self.log.push(Logged { object, offset, size, writes, started, step });
+            self.log.push(StartAccess { object, offset, size, writes, started, step });
         }
     }
 
@@ -535,6 +538,9 @@ impl<'m> Specialiser<'_, 'm> {
         if size == 0 {
             return Ok(at);
         }
+        if let Some(at) = self.copy_private(state, to, from, size, at)? {
+            return Ok(at);
+        }
         let parts = self.parts_of_copy(state, to, from, size)?;
         // All are read before any is written, so that the ranges may overlap.
         let mut read = Vec::new();
@@ -569,6 +575,49 @@ impl<'m> Specialiser<'_, 'm> {
             at = self.write(state, &place, length, datum, Order::NonAtomic, at)?;
         }
         Ok(at)
+    }
+
+    /// Copies between objects that the thread has to itself; `None` if they are not.
+    fn copy_private(&mut self, state: &mut State, to: &Datum, from: &Datum, size: u64, at: Raw) -> Step<Option<Raw>> {
+        let (Datum::Pointer(target, start), Datum::Pointer(source, first)) = (to, from) else { return Ok(None) };
+        let (Ok(start), Ok(first)) = (u64::try_from(*start), u64::try_from(*first)) else { return Ok(None) };
+        let inside = |object: &ObjectId, from: u64| {
+            state.memory.contains_key(object) && from + size <= self.world.objects.get(*object).size
+        };
+        if !inside(target, start) || !inside(source, first) || size > MOST_FILLED {
+            return Ok(None);
+        }
+        if !self.is_model() {
+            self.log_access(*source, first, size, false);
+            self.log_access(*target, start, size, true);
+        }
+        let Some(contents) = state.memory.get(source) else { return Ok(None) };
+        let (parts, zero) = (contents.part(first, size), contents.is_zero());
+        let Ok(parts) = parts else { return Err(self.entangled(*source)) };
+        let cleared = state.memory.get_mut(target).map(|contents| contents.fill(start, size, 0, zero));
+        if !matches!(cleared, Some(Ok(()))) {
+            return Err(self.entangled(*target));
+        }
+        let mut at = at;
+        // Registers of the target may be sources, too, if the ranges overlap; then all are read before.
+        let mut settled = Vec::new();
+        for (offset, length, datum) in parts {
+            let datum = match datum {
+                Datum::Computed(value) => {
+                    let copy = self.part_register(state, offset, Domain::FULL)?;
+                    let span = self.span;
+                    at = self.model()?.assign(at, vec![(copy, value)], span);
+                    Datum::Computed(Expr::Atom(copy))
+                }
+                datum => datum,
+            };
+            settled.push((offset, length, datum));
+        }
+        for (offset, length, datum) in settled {
+            let place = self.displaced(to, offset)?;
+            at = self.write(state, &place, length, datum, Order::NonAtomic, at)?;
+        }
+        Ok(Some(at))
     }
 
     pub fn displaced(&mut self, pointer: &Datum, by: u64) -> Step<Datum> {
@@ -625,7 +674,6 @@ impl<'m> Specialiser<'_, 'm> {
 
     /// Sets bytes, scalar by scalar.
     pub fn fill(&mut self, state: &mut State, to: &Datum, byte: u8, size: u64, mut at: Raw) -> Step<Raw> {
-        const MOST: u64 = 1 << 16;
         if size == 0 {
             return Ok(at);
         }
@@ -642,8 +690,8 @@ impl<'m> Specialiser<'_, 'm> {
                 *contents = Contents::new(true);
                 return Ok(at);
             }
-            if size > MOST {
-                return Err(self.refuse(format!("more than {MOST} bytes are set at once")));
+            if size > MOST_FILLED {
+                return Err(self.refuse(format!("more than {MOST_FILLED} bytes are set at once")));
             }
             return match contents.fill(start, size, byte, true) {
                 Ok(()) => Ok(at),

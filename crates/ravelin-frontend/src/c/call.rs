@@ -1,6 +1,6 @@
 //! Calls: functions of the file are followed, those of the C library become steps of the model or are carried out.
 
-use super::library::{Known, known};
+use super::library::{LibraryCall, known};
 use super::objects::LARGEST;
 use super::specialise::{Interrupt, Next, Specialiser, Start, Step};
 use super::state::State;
@@ -89,19 +89,19 @@ impl<'m> Specialiser<'_, 'm> {
         self.operand(state, argument)
     }
 
-    fn library(&mut self, state: &mut State, known: Known, call: &'m Call, at: Raw) -> Step<Next> {
+    fn library(&mut self, state: &mut State, known: LibraryCall, call: &'m Call, at: Raw) -> Step<Next> {
         let zero = Datum::Int(0);
         match known {
-            Known::Ignored => self.done(state, zero, at),
-            Known::Failure => {
+            LibraryCall::Ignored => self.done(state, zero, at),
+            LibraryCall::Failure => {
                 let at = self.flush_joins(state, at)?;
                 self.fail(at)
             }
-            Known::ThreadExit => {
+            LibraryCall::ThreadExit => {
                 self.end_thread(state, at)?;
                 Ok(Next::Elsewhere)
             }
-            Known::Exit => {
+            LibraryCall::Exit => {
                 if self.is_model() {
                     let at = self.flush_joins(state, at)?;
                     let span = self.span;
@@ -111,50 +111,51 @@ impl<'m> Specialiser<'_, 'm> {
                 }
                 Ok(Next::Elsewhere)
             }
-            Known::ThreadCreate => {
+            LibraryCall::ThreadCreate => {
                 let handle = self.argument_datum(state, call, 0)?;
                 let function = self.argument_datum(state, call, 2)?;
                 let argument = self.argument_datum(state, call, 3)?;
                 let at = self.spawn(state, Spawn { handle, function, argument }, at)?;
                 self.done(state, zero, at)
             }
-            Known::ThreadCreateC11 => {
+            LibraryCall::ThreadCreateC11 => {
                 let handle = self.argument_datum(state, call, 0)?;
                 let function = self.argument_datum(state, call, 1)?;
                 let argument = self.argument_datum(state, call, 2)?;
                 let at = self.spawn(state, Spawn { handle, function, argument }, at)?;
                 self.done(state, zero, at)
             }
-            Known::ThreadJoin => self.join_thread(state, call, at),
-            Known::ThreadSelf => {
+            LibraryCall::ThreadJoin => self.join_thread(state, call, at),
+            LibraryCall::ThreadSelf => {
                 let number = Datum::Int(self.thread as i64);
                 self.done(state, number, at)
             }
-            Known::MutexInit
-            | Known::MutexInitC11
-            | Known::MutexLock
-            | Known::MutexTryLock
-            | Known::MutexUnlock
-            | Known::MutexType
-            | Known::SpinInit => self.mutex(state, known, call, at),
-            Known::ConditionInit
-            | Known::ConditionWait
-            | Known::ConditionTimedWait
-            | Known::ConditionSignal
-            | Known::BarrierInit
-            | Known::BarrierWait => self.wait_for_others(state, known, call, at),
-            Known::CxxThreadStart | Known::CxxThreadJoin | Known::CxxThreadDetach | Known::CxxConditionWait => {
-                self.cplusplus(state, known, call, at)
-            }
-            Known::Allocate => {
+            LibraryCall::MutexInit
+            | LibraryCall::MutexInitC11
+            | LibraryCall::MutexLock
+            | LibraryCall::MutexTryLock
+            | LibraryCall::MutexUnlock
+            | LibraryCall::MutexType
+            | LibraryCall::SpinInit => self.mutex(state, known, call, at),
+            LibraryCall::ConditionInit
+            | LibraryCall::ConditionWait
+            | LibraryCall::ConditionTimedWait
+            | LibraryCall::ConditionSignal
+            | LibraryCall::BarrierInit
+            | LibraryCall::BarrierWait => self.wait_for_others(state, known, call, at),
+            LibraryCall::CxxThreadStart
+            | LibraryCall::CxxThreadJoin
+            | LibraryCall::CxxThreadDetach
+            | LibraryCall::CxxConditionWait => self.cplusplus(state, known, call, at),
+            LibraryCall::Allocate => {
                 let size = self.argument_datum(state, call, 0)?;
                 self.heap(state, size, false, at)
             }
-            Known::AllocateAligned => {
+            LibraryCall::AllocateAligned => {
                 let size = self.argument_datum(state, call, 1)?;
                 self.heap(state, size, false, at)
             }
-            Known::AllocateZeroed => {
+            LibraryCall::AllocateZeroed => {
                 let (count, size) = (self.argument_datum(state, call, 0)?, self.argument_datum(state, call, 1)?);
                 let size = match (count, size) {
                     (Datum::Int(count), Datum::Int(size)) => {
@@ -164,14 +165,14 @@ impl<'m> Specialiser<'_, 'm> {
                 };
                 self.heap(state, size, true, at)
             }
-            Known::Free => self.free(state, call, at),
-            Known::Copy => {
+            LibraryCall::Free => self.free(state, call, at),
+            LibraryCall::Copy => {
                 let (to, from) = (self.argument_datum(state, call, 0)?, self.argument_datum(state, call, 1)?);
                 let size = self.known_size(state, call, 2)?;
                 let at = self.copy(state, &to, &from, size, at)?;
                 self.done(state, to, at)
             }
-            Known::Fill => {
+            LibraryCall::Fill => {
                 let to = self.argument_datum(state, call, 0)?;
                 let Datum::Int(byte) = self.argument_datum(state, call, 1)? else {
                     return Err(self.refuse("memory is set to a byte that is not known".to_owned()));
@@ -180,7 +181,7 @@ impl<'m> Specialiser<'_, 'm> {
                 let at = self.fill(state, &to, byte as u8, size, at)?;
                 self.done(state, to, at)
             }
-            Known::Assume => {
+            LibraryCall::Assume => {
                 let datum = self.argument_datum(state, call, 0)?;
                 if let Datum::Int(1..) | Datum::Undefined | Datum::Opaque = datum {
                     return self.done(state, zero, at);
@@ -196,19 +197,19 @@ impl<'m> Specialiser<'_, 'm> {
                 let at = self.model()?.emit(at, Instruction::Assume(condition), span);
                 self.done(state, zero, at)
             }
-            Known::NondetBool => self.any_value(state, 0, 1, Domain::BOOL, at),
-            Known::NondetChar => self.any_value(state, -128, 127, Domain::FULL, at),
-            Known::Nondet => Err(self.refuse_with(
+            LibraryCall::NondetBool => self.any_value(state, 0, 1, Domain::BOOL, at),
+            LibraryCall::NondetChar => self.any_value(state, -128, 127, Domain::FULL, at),
+            LibraryCall::Nondet => Err(self.refuse_with(
                 "any of 2^32 values is too much for a model".to_owned(),
                 "use `__VERIFIER_nondet_bool` or `__VERIFIER_nondet_char`".to_owned(),
             )),
-            Known::First => {
+            LibraryCall::First => {
                 let datum = self.argument_datum(state, call, 0)?;
                 self.done(state, datum, at)
             }
-            Known::Maximum { signed } => self.extreme(state, call, signed, true, at),
-            Known::Minimum { signed } => self.extreme(state, call, signed, false, at),
-            Known::Absolute => {
+            LibraryCall::Maximum { signed } => self.extreme(state, call, signed, true, at),
+            LibraryCall::Minimum { signed } => self.extreme(state, call, signed, false, at),
+            LibraryCall::Absolute => {
                 let bits = super::value::bits_of(&call.returns).unwrap_or(64);
                 let datum = self.argument_datum(state, call, 0)?;
                 let negative = self

@@ -4,7 +4,7 @@
 //! A `std::thread` holds a handle, 0 if there is no thread. It is started with an object whose second virtual function
 //! behind the destructors runs the closure. A `std::unique_lock` begins with a pointer to its mutex.
 
-use super::library::Known;
+use super::library::LibraryCall;
 use super::specialise::{Next, Specialiser, Step};
 use super::state::State;
 use super::threads::Spawn;
@@ -18,10 +18,10 @@ const POINTER: u32 = 8;
 const RUNS: u64 = 16;
 
 impl<'m> Specialiser<'_, 'm> {
-    pub fn cplusplus(&mut self, state: &mut State, known: Known, call: &'m Call, at: Raw) -> Step<Next> {
+    pub fn cplusplus(&mut self, state: &mut State, known: LibraryCall, call: &'m Call, at: Raw) -> Step<Next> {
         let object = self.argument_datum(state, call, 0)?;
         match known {
-            Known::CxxThreadStart => {
+            LibraryCall::CxxThreadStart => {
                 let owner = self.argument_datum(state, call, 1)?;
                 let closure = self.read_at(state, &owner, 0)?;
                 let table = self.read_at(state, &closure, 0)?;
@@ -31,14 +31,14 @@ impl<'m> Specialiser<'_, 'm> {
                 let at = self.spawn(state, Spawn { handle: object, function, argument: closure }, at)?;
                 self.done(state, Datum::Int(0), at)
             }
-            Known::CxxThreadJoin => {
+            LibraryCall::CxxThreadJoin => {
                 self.needs_model()?;
                 let handle = self.read_at(state, &object, 0)?;
                 self.wait_for_end(state, &handle)?;
                 let at = self.write(state, &object, POINTER, Datum::Int(0), Order::NonAtomic, at)?;
                 self.done(state, Datum::Int(0), at)
             }
-            Known::CxxThreadDetach => {
+            LibraryCall::CxxThreadDetach => {
                 let at = self.write(state, &object, POINTER, Datum::Int(0), Order::NonAtomic, at)?;
                 self.done(state, Datum::Int(0), at)
             }

@@ -7,7 +7,7 @@
 
 use super::memory::Contents;
 use super::objects::{LARGEST, ObjectId, ObjectKey};
-use super::specialise::{Next, Specialiser, Step};
+use super::specialise::{Interrupt, Next, Specialiser, Step};
 use super::state::State;
 use super::value::Datum;
 use crate::flow::Raw;
@@ -59,6 +59,11 @@ impl Specialiser<'_, '_> {
                     if state.memory.remove(&object).is_some() {
                         // The thread had it to itself. A later use makes it an object of the model.
                         return self.done(state, zero, at);
+                    }
+                    if !self.world.facts.is_shared(object) {
+                        // It was freed before; as an object of the model it has a mark that shows it.
+                        self.world.facts.share(object);
+                        return Err(Interrupt::Again);
                     }
                     self.world.facts.free(object);
                     let at = self.flush_joins(state, at)?;

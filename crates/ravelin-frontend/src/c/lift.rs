@@ -13,7 +13,7 @@ use super::memory::{Contents, PrivateMemory};
 use super::objects::{LARGEST, Object, ObjectId, ObjectKey, scalars};
 use super::places::Places;
 use super::residual::Residual;
-use super::specialise::{Interrupt, Logged, Refusal, Specialiser, Start, Step};
+use super::specialise::{Interrupt, Refusal, Specialiser, Start, StartAccess, Step};
 use super::state::State;
 use super::value::Datum;
 use super::world::{FIRST_GATED, World};
@@ -33,7 +33,7 @@ const GAP: Value = 64;
 const MOST_SCALARS: usize = 1 << 14;
 
 /// A thread that is done.
-struct Lifted {
+struct LiftedThread {
     number: usize,
     function: usize,
     residual: Residual,
@@ -70,7 +70,7 @@ fn refusal(message: &str) -> Box<Refusal> {
     Box::new(Refusal { span: Span::NOWHERE, message: message.to_owned(), help: None })
 }
 
-fn attempt(world: &mut World<'_>) -> Step<Vec<Lifted>> {
+fn attempt(world: &mut World<'_>) -> Step<Vec<LiftedThread>> {
     world.reached.iter_mut().for_each(|reached| *reached = false);
     let (starts, rest, log) = prepare(world)?;
     let mut threads = Vec::new();
@@ -108,7 +108,7 @@ fn attempt(world: &mut World<'_>) -> Step<Vec<Lifted>> {
 
 /// Executes `main`, or the function that prepares: the threads that were started, what is left to do, and what was
 /// accessed between the starts.
-fn prepare(world: &mut World<'_>) -> Step<(Vec<Start>, Option<State>, Vec<Logged>)> {
+fn prepare(world: &mut World<'_>) -> Step<(Vec<Start>, Option<State>, Vec<StartAccess>)> {
     let module = world.module;
     let until = world.facts.stop();
     let options = world.options;
@@ -222,7 +222,7 @@ fn place(specialiser: &Specialiser<'_, '_>, contents: &mut Contents, at: u64, ty
     }
 }
 
-fn thread(world: &mut World<'_>, number: usize, start: &Start) -> Step<Lifted> {
+fn thread(world: &mut World<'_>, number: usize, start: &Start) -> Step<LiftedThread> {
     let path = world.paths.call(usize::MAX, number as u32, 0, start.function);
     let mut state = State::start(start.function, path);
     for (index, parameter) in world.module.functions[start.function].parameters.iter().enumerate() {
@@ -247,7 +247,7 @@ fn specialise(
     state: State,
     gate: Option<usize>,
     span: Span,
-) -> Step<Lifted> {
+) -> Step<LiftedThread> {
     let residual = Residual::new();
     let mut at = residual.start;
     let mut specialiser = Specialiser::new(world, number, Some(residual));
@@ -261,7 +261,7 @@ fn specialise(
     specialiser.run(state, at)?;
     let Specialiser { residual, footprint, .. } = specialiser;
     match residual {
-        Some(residual) => Ok(Lifted { number, function, residual, span, footprint }),
+        Some(residual) => Ok(LiftedThread { number, function, residual, span, footprint }),
         None => Err(Interrupt::NeedsModel),
     }
 }
@@ -282,7 +282,7 @@ fn close(world: &mut World<'_>) {
     }
 }
 
-fn assemble(world: &World<'_>, lifted: Vec<Lifted>, source: &Source) -> Program {
+fn assemble(world: &World<'_>, lifted: Vec<LiftedThread>, source: &Source) -> Program {
     let numbers: Vec<usize> = lifted.iter().map(|thread| thread.number).filter(|number| *number != 0).collect();
     let mut threads = automata(world, lifted);
     let mut goals = Vec::new();
@@ -363,17 +363,16 @@ fn variables(world: &World<'_>, gone: Option<ObjectId>) -> (Vec<Variable>, HashM
     }
     variables.sort_by_key(|variable| variable.base);
     let mut moved = HashMap::new();
-    let mut next = variables.last().map_or(1, |last| last.base + GAP);
-    for variable in free {
-        moved.insert(variable.base, next);
-        variables.push(Variable { base: next, ..variable });
-        next += 1;
+    let first = variables.last().map_or(1, |last| last.base + GAP);
+    for (base, variable) in (first..).zip(free) {
+        moved.insert(variable.base, base);
+        variables.push(Variable { base, ..variable });
     }
     (variables, moved)
 }
 
 /// The threads with their numbers, as automata over addresses as they are during specialisation.
-fn automata(world: &World<'_>, mut lifted: Vec<Lifted>) -> Vec<(usize, Thread)> {
+fn automata(world: &World<'_>, mut lifted: Vec<LiftedThread>) -> Vec<(usize, Thread)> {
     // `main` is last: the others are what the program is about.
     lifted.sort_by_key(|thread| if thread.number == 0 { usize::MAX } else { thread.number });
     // Different functions can have the same name in C++.
@@ -385,7 +384,7 @@ fn automata(world: &World<'_>, mut lifted: Vec<Lifted>) -> Vec<(usize, Thread)> 
     for thread in &lifted {
         copies.entry(name_of(thread.function)).or_default().push(thread.number);
     }
-    let thread = |Lifted { number, function, residual, span, .. }: Lifted| {
+    let thread = |LiftedThread { number, function, residual, span, .. }: LiftedThread| {
         let name = name_of(function);
         let all = &copies[&name];
         let index = all.iter().position(|copy| *copy == number).unwrap_or(0);

@@ -7,12 +7,13 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// `None`: the function is too involved, and all values count as used.
-pub(super) type Live = Option<Rc<HashSet<LocalId>>>;
+pub(super) type Live = Option<Rc<Locals>>;
+type Locals = HashSet<LocalId>;
 
 #[derive(Debug)]
 pub(super) struct LiveValues {
     whole: Option<Liveness>,
-    known: RefCell<HashMap<(BlockId, usize), Rc<HashSet<LocalId>>>>,
+    known: RefCell<HashMap<(BlockId, usize), Rc<Locals>>>,
 }
 
 impl LiveValues {

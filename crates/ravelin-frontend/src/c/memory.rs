@@ -98,7 +98,7 @@ impl Contents {
     /// Makes all bytes of a range 0, or forgets them if `zero` is false.
     pub fn fill(&mut self, offset: u64, size: u64, byte: u8, defined: bool) -> Result<(), Entangled> {
         self.clear(offset, size)?;
-        if defined == self.zero && byte == 0 {
+        if defined == self.zero && (byte == 0 || !defined) {
             return Ok(());
         }
         let datum = if defined { Datum::Int(canonical(8, byte.into())) } else { Datum::Undefined };
@@ -135,6 +135,28 @@ impl Contents {
             }
         }
         Ok(())
+    }
+
+    /// What lies within a range, with offsets from its start.
+    pub fn part(&self, offset: u64, size: u64) -> Result<Vec<(u64, u32, Datum)>, Entangled> {
+        let end = offset + size;
+        let mut parts = Vec::new();
+        for (start, (length, datum)) in self.entries.range(..end) {
+            let stop = start + u64::from(*length);
+            if stop <= offset {
+                continue;
+            }
+            if *start < offset || stop > end {
+                return Err(Entangled);
+            }
+            parts.push((start - offset, *length, datum.clone()));
+        }
+        Ok(parts)
+    }
+
+    /// Bytes that were not written are 0.
+    pub fn is_zero(&self) -> bool {
+        self.zero
     }
 
     fn overlapping(&self, offset: u64, size: u32) -> impl Iterator<Item = u64> + '_ {

@@ -6,6 +6,7 @@ mod access;
 mod call;
 mod cplusplus;
 mod evaluate;
+mod expression;
 mod facts;
 mod finals;
 mod heap;

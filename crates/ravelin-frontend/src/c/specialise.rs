@@ -21,9 +21,7 @@ use super::state::{Point, Slot, State};
 use super::value::{Datum, bits_of, domain};
 use super::world::World;
 use crate::flow::Raw;
-use crate::ir::module::{
-    BlockId, Function, Instruction as IrInstruction, LocalId, Operand, Operation, Terminator, Type, Value,
-};
+use crate::ir::module::{BlockId, Function, IrInstruction, LocalId, Operand, Operation, Terminator, Type, Value};
 use ravelin_program::{Domain, Escape, Expr, Instruction, RegId, Span};
 use std::collections::{BTreeSet, HashMap};
 
@@ -79,7 +77,7 @@ pub(super) struct Specialiser<'w, 'm> {
     pub starts: Vec<Start>,
     pub steps: u64,
     /// While `main` is executed: what it accessed after it had started a thread.
-    pub log: Vec<Logged>,
+    pub log: Vec<StartAccess>,
     points: HashMap<Point, Variants>,
     work: Vec<(State, Raw)>,
     /// Where the instruction that is executed stands.
@@ -88,7 +86,7 @@ pub(super) struct Specialiser<'w, 'm> {
 
 /// An access of `main` between the starts of threads.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Logged {
+pub(super) struct StartAccess {
     pub object: ObjectId,
     pub offset: u64,
     pub size: u64,

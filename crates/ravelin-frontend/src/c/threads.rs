@@ -3,7 +3,7 @@
 //! A thread that another one starts waits for a cell of its own to become 1. The end of a thread is counted in a cell for
 //! each group of threads that another one waits for: several calls of `pthread_join` in a row are one step.
 
-use super::library::Known;
+use super::library::LibraryCall;
 use super::objects::ObjectKey;
 use super::specialise::{Interrupt, Next, Specialiser, Start, Step};
 use super::state::State;
@@ -150,24 +150,24 @@ impl<'m> Specialiser<'_, 'm> {
         Ok(Address::computed(Expr::Const(self.world.objects.address(object, 0))))
     }
 
-    pub fn mutex(&mut self, state: &mut State, known: Known, call: &Call, at: Raw) -> Step<Next> {
+    pub fn mutex(&mut self, state: &mut State, known: LibraryCall, call: &Call, at: Raw) -> Step<Next> {
         let lock = self.argument_datum(state, call, 0)?;
         let zero = Datum::Int(0);
         match known {
-            Known::MutexType => {
+            LibraryCall::MutexType => {
                 return match self.argument_datum(state, call, 1)? {
                     Datum::Int(0) => self.done(state, zero, at),
                     _ => Err(self.refuse("mutexes that are recursive or look for errors are not supported".to_owned())),
                 };
             }
-            Known::MutexInitC11 => {
+            LibraryCall::MutexInitC11 => {
                 if !matches!(self.argument_datum(state, call, 1)?, Datum::Int(kind) if kind & 1 == 0) {
                     return Err(self.refuse("recursive mutexes are not supported".to_owned()));
                 }
                 let at = self.write(state, &lock, LOCK, zero.clone(), Order::NonAtomic, at)?;
                 return self.done(state, zero, at);
             }
-            Known::MutexInit | Known::SpinInit => {
+            LibraryCall::MutexInit | LibraryCall::SpinInit => {
                 let at = self.write(state, &lock, LOCK, zero.clone(), Order::NonAtomic, at)?;
                 return self.done(state, zero, at);
             }
@@ -181,11 +181,11 @@ impl<'m> Specialiser<'_, 'm> {
         let at = self.flush_joins(state, at)?;
         let span = self.span;
         match known {
-            Known::MutexLock => {
+            LibraryCall::MutexLock => {
                 let at = self.model()?.emit(at, Instruction::Lock(address), span);
                 self.done(state, zero, at)
             }
-            Known::MutexUnlock => {
+            LibraryCall::MutexUnlock => {
                 let at = self.model()?.emit(at, Instruction::Unlock(address), span);
                 self.done(state, zero, at)
             }
@@ -219,12 +219,12 @@ impl<'m> Specialiser<'_, 'm> {
     }
 
     /// While `main` is executed.
-    fn lock_at_once(&mut self, state: &mut State, known: Known, lock: &Datum, at: Raw) -> Step<Next> {
+    fn lock_at_once(&mut self, state: &mut State, known: LibraryCall, lock: &Datum, at: Raw) -> Step<Next> {
         let held = self.read_known(state, lock, LOCK)?;
         let (result, after) = match (known, held) {
-            (Known::MutexLock, 0) | (Known::MutexTryLock, 0) => (0, 1),
-            (Known::MutexLock, _) => return Err(Interrupt::NeedsModel),
-            (Known::MutexTryLock, held) => (BUSY, held),
+            (LibraryCall::MutexLock, 0) | (LibraryCall::MutexTryLock, 0) => (0, 1),
+            (LibraryCall::MutexLock, _) => return Err(Interrupt::NeedsModel),
+            (LibraryCall::MutexTryLock, held) => (BUSY, held),
             _ => (0, 0),
         };
         let at = self.write(state, lock, LOCK, Datum::Int(after), Order::NonAtomic, at)?;
@@ -264,15 +264,15 @@ impl<'m> Specialiser<'_, 'm> {
         }
     }
 
-    pub fn wait_for_others(&mut self, state: &mut State, known: Known, call: &Call, at: Raw) -> Step<Next> {
+    pub fn wait_for_others(&mut self, state: &mut State, known: LibraryCall, call: &Call, at: Raw) -> Step<Next> {
         let object = self.argument_datum(state, call, 0)?;
         let zero = Datum::Int(0);
         match known {
-            Known::ConditionInit => {
+            LibraryCall::ConditionInit => {
                 let at = self.write(state, &object, WORD, zero.clone(), Order::NonAtomic, at)?;
                 self.done(state, zero, at)
             }
-            Known::BarrierInit => {
+            LibraryCall::BarrierInit => {
                 let count = self.argument_datum(state, call, 2)?;
                 let mut at = at;
                 for (offset, datum) in [(0, zero.clone()), (8, zero.clone()), (16, count)] {
@@ -281,7 +281,7 @@ impl<'m> Specialiser<'_, 'm> {
                 }
                 self.done(state, zero, at)
             }
-            Known::ConditionSignal => {
+            LibraryCall::ConditionSignal => {
                 if !self.is_model() && self.starts.is_empty() {
                     return self.done(state, zero, at);
                 }
@@ -293,9 +293,9 @@ impl<'m> Specialiser<'_, 'm> {
                 let at = self.model()?.emit(at, rmw, span);
                 self.done(state, zero, at)
             }
-            Known::ConditionWait | Known::ConditionTimedWait => {
+            LibraryCall::ConditionWait | LibraryCall::ConditionTimedWait => {
                 let lock = self.argument_datum(state, call, 1)?;
-                self.wait_for_signal(state, known == Known::ConditionTimedWait, &object, &lock, at)
+                self.wait_for_signal(state, known == LibraryCall::ConditionTimedWait, &object, &lock, at)
             }
             _ => self.barrier(state, &object, at),
         }

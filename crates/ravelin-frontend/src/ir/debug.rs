@@ -14,7 +14,7 @@ pub struct DebugInfo {
 
 /// A place in a source file. Lines and columns count from 1; column 0 is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourcePlace<'a> {
+pub struct DebugPlace<'a> {
     /// The path as the compiler was given it, joined with its directory if it is relative.
     pub file: &'a str,
     pub line: u32,
@@ -73,12 +73,12 @@ const MOST_STEPS: usize = 64;
 
 impl DebugInfo {
     /// The place of a `!DILocation`. `None` also for line 0, which is what the compiler made itself.
-    pub fn place(&self, location: u32) -> Option<SourcePlace<'_>> {
+    pub fn place(&self, location: u32) -> Option<DebugPlace<'_>> {
         let Node::Location { line, column, scope, .. } = self.nodes.get(&location)? else { return None };
         if *line == 0 {
             return None;
         }
-        Some(SourcePlace { file: self.file_of(*scope)?, line: *line, column: *column })
+        Some(DebugPlace { file: self.file_of(*scope)?, line: *line, column: *column })
     }
 
     /// The place of the call, if the instruction at this `!DILocation` was inlined.
@@ -90,9 +90,9 @@ impl DebugInfo {
     }
 
     /// The line at which a function begins, from the node at its `!dbg`.
-    pub fn function_place(&self, node: u32) -> Option<SourcePlace<'_>> {
+    pub fn function_place(&self, node: u32) -> Option<DebugPlace<'_>> {
         let Node::Scope { line, .. } = self.nodes.get(&node)? else { return None };
-        Some(SourcePlace { file: self.file_of(Some(node))?, line: *line, column: 0 })
+        Some(DebugPlace { file: self.file_of(Some(node))?, line: *line, column: 0 })
     }
 
     /// What a function is called in the source, from the node at its `!dbg`.

@@ -3,7 +3,7 @@
 //! The operands of a phi are used at the end of the block that they come from, and its result begins on the edge. So what
 //! is live at the start of a block is what is needed after its phis have been evaluated, their results among it.
 
-use super::module::{BlockId, Function, Instruction, LocalId, Operation, Terminator, Value};
+use super::module::{BlockId, Function, IrInstruction, LocalId, Operation, Terminator, Value};
 use std::collections::HashSet;
 
 /// Steps after which a function is given up: a hostile one may keep each value alive in each block.
@@ -117,13 +117,13 @@ impl Liveness {
 /// A place in a block that moves towards its start.
 #[derive(Clone, Debug)]
 pub struct Backwards<'a> {
-    instructions: &'a [Instruction],
+    instructions: &'a [IrInstruction],
     live: HashSet<LocalId>,
 }
 
 impl<'a> Backwards<'a> {
     /// The instruction before this place; `None` at the start of the block.
-    pub fn instruction(&self) -> Option<&'a Instruction> {
+    pub fn instruction(&self) -> Option<&'a IrInstruction> {
         self.instructions.last()
     }
 
@@ -146,7 +146,7 @@ impl<'a> Backwards<'a> {
     }
 }
 
-fn phis(function: &Function, block: BlockId) -> impl Iterator<Item = &Instruction> {
+fn phis(function: &Function, block: BlockId) -> impl Iterator<Item = &IrInstruction> {
     let instructions = function.block(block).instructions.iter();
     instructions.take_while(|instruction| matches!(instruction.operation, Operation::Phi { .. }))
 }

@@ -112,7 +112,7 @@ pub struct Parameter {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
     pub name: String,
-    pub instructions: Vec<Instruction>,
+    pub instructions: Vec<IrInstruction>,
     pub terminator: Terminator,
     /// Of the terminator.
     pub place: Place,
@@ -126,7 +126,7 @@ pub struct Place {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Instruction {
+pub struct IrInstruction {
     pub result: Option<LocalId>,
     pub operation: Operation,
     pub place: Place,

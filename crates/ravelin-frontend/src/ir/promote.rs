@@ -10,8 +10,8 @@
 
 use super::dominance::Dominance;
 use super::module::{
-    Block, BlockId, Callee, CastOperator, Constant, Function, Instruction, Local, LocalId, Module, Operand, Operation,
-    Place, SourceVariable, Terminator, Type, Value,
+    Block, BlockId, Callee, CastOperator, Constant, Function, IrInstruction, Local, LocalId, Module, Operand,
+    Operation, Place, SourceVariable, Terminator, Type, Value,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -173,7 +173,7 @@ impl<'a> Candidates<'a> {
     }
 
     /// What is done to a promoted variable.
-    fn access(&self, instruction: &Instruction) -> Option<Access> {
+    fn access(&self, instruction: &IrInstruction) -> Option<Access> {
         let promoted = |value: &Value| self.variable_of(value).filter(|number| self.variables[*number].promoted);
         match &instruction.operation {
             Operation::Load { pointer, .. } => Some(Access::Load(promoted(&pointer.value)?)),
@@ -390,11 +390,11 @@ impl Renaming<'_> {
         self.log.push((variable, old));
     }
 
-    fn instruction(&mut self, locals: &mut Vec<Local>, kept: &mut Vec<Instruction>, instruction: Instruction) {
+    fn instruction(&mut self, locals: &mut Vec<Local>, kept: &mut Vec<IrInstruction>, instruction: IrInstruction) {
         let access = self.candidates.access(&instruction);
-        let Instruction { result, operation, place } = instruction;
+        let IrInstruction { result, operation, place } = instruction;
         match (access, operation) {
-            (None, operation) => kept.push(Instruction { result, operation, place }),
+            (None, operation) => kept.push(IrInstruction { result, operation, place }),
             (Some(Access::Forget(variable)), _) => self.set(variable, Value::Constant(Constant::Undefined)),
             (Some(Access::Load(variable)), Operation::Load { ty, .. }) => {
                 let Some(known) = self.candidates.variables[variable].ty.clone() else { return };
@@ -424,7 +424,7 @@ impl Renaming<'_> {
         to: &Type,
         place: Place,
         locals: &mut Vec<Local>,
-        kept: &mut Vec<Instruction>,
+        kept: &mut Vec<IrInstruction>,
         variable: Number,
     ) -> Value {
         if from.ty == *to {
@@ -455,7 +455,7 @@ impl Renaming<'_> {
         self.casts.insert(local, from.clone());
         self.made.insert(local);
         let operation = Operation::Cast { op, value: from, to: to.clone() };
-        kept.push(Instruction { result: Some(local), operation, place });
+        kept.push(IrInstruction { result: Some(local), operation, place });
         Value::Local(local)
     }
 
@@ -488,7 +488,7 @@ impl Renaming<'_> {
             let variable = &self.candidates.variables[phi.variable];
             let ty = variable.ty.clone().unwrap_or(Type::Other);
             let operation = Operation::Phi { ty, incoming: phi.incoming };
-            Instruction { result: Some(phi.local), operation, place: Place { debug: None, ..variable.place } }
+            IrInstruction { result: Some(phi.local), operation, place: Place { debug: None, ..variable.place } }
         };
         block.instructions.splice(0..0, phis.into_iter().map(phi));
     }

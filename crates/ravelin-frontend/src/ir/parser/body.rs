@@ -5,7 +5,7 @@
 
 use super::{Kind, Parse, Parser, Token, shown};
 use crate::ir::module::{
-    Block, BlockId, Function, Instruction, Local, LocalId, Place, SourceVariable, Terminator, Type,
+    Block, BlockId, Function, IrInstruction, Local, LocalId, Place, SourceVariable, Terminator, Type,
 };
 use ravelin_program::Span;
 use std::borrow::Cow;
@@ -46,12 +46,12 @@ impl Default for Body<'_> {
 /// A block without its terminator.
 struct Open {
     name: String,
-    instructions: Vec<Instruction>,
+    instructions: Vec<IrInstruction>,
 }
 
 /// What an instruction is.
 pub enum Line {
-    Instruction(Instruction),
+    IrInstruction(IrInstruction),
     Terminator(Terminator, Place),
     /// It says nothing that is kept.
     Nothing,
@@ -87,7 +87,7 @@ impl<'a> Parser<'a> {
                     }
                     let before = self.at;
                     match self.line() {
-                        Ok(Line::Instruction(instruction)) => {
+                        Ok(Line::IrInstruction(instruction)) => {
                             open.get_or_insert_with(Open::unnamed).instructions.push(instruction);
                         }
                         Ok(Line::Terminator(terminator, place)) => {

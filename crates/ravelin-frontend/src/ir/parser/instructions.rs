@@ -3,8 +3,8 @@
 use super::body::Line;
 use super::{Kind, Parse, Parser};
 use crate::ir::module::{
-    AtomicOrder, BinaryOperator, BlockId, CastOperator, Instruction, Operand, Operation, Place, Predicate, RmwOperator,
-    Terminator, Type, Value,
+    AtomicOrder, BinaryOperator, BlockId, CastOperator, IrInstruction, Operand, Operation, Place, Predicate,
+    RmwOperator, Terminator, Type, Value,
 };
 
 /// What follows an instruction.
@@ -42,7 +42,7 @@ impl<'a> Parser<'a> {
         if !tail.complete {
             self.skip_unknown();
             match &mut line {
-                Line::Instruction(instruction) => instruction.operation = Operation::Unsupported(word.to_owned()),
+                Line::IrInstruction(instruction) => instruction.operation = Operation::Unsupported(word.to_owned()),
                 Line::Terminator(terminator, _) => *terminator = Terminator::Unsupported(word.to_owned()),
                 Line::Nothing => {}
             }
@@ -56,7 +56,7 @@ impl<'a> Parser<'a> {
             _ => Some(self.define_local(result, ty, span)?),
         };
         match &mut line {
-            Line::Instruction(instruction) => (instruction.result, instruction.place) = (local, place),
+            Line::IrInstruction(instruction) => (instruction.result, instruction.place) = (local, place),
             Line::Terminator(_, at) => *at = place,
             Line::Nothing => {}
         }
@@ -532,7 +532,7 @@ impl<'a> Parser<'a> {
 }
 
 fn instruction(operation: Operation) -> Line {
-    Line::Instruction(Instruction { result: None, operation, place: Place::default() })
+    Line::IrInstruction(IrInstruction { result: None, operation, place: Place::default() })
 }
 
 fn parts(ty: &Type) -> usize {

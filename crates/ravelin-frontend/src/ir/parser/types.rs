@@ -4,7 +4,7 @@ use super::{Kind, Parse, Parser};
 use crate::ir::module::Type;
 
 /// A type as it stands in the text.
-pub struct Written {
+pub struct TypeText {
     pub ty: Type,
     /// What a function of this type returns.
     pub returns: Option<Type>,
@@ -25,7 +25,7 @@ impl Parser<'_> {
         Ok(self.written_type()?.ty)
     }
 
-    pub fn written_type(&mut self) -> Parse<Written> {
+    pub fn written_type(&mut self) -> Parse<TypeText> {
         self.nested(|parser| {
             let mut ty = parser.simple_type()?;
             let mut returns = None;
@@ -39,7 +39,7 @@ impl Parser<'_> {
                     parser.parameter_types()?;
                     (returns, ty) = (Some(ty), Type::Other);
                 } else {
-                    return Ok(Written { ty, returns });
+                    return Ok(TypeText { ty, returns });
                 }
             }
         })
