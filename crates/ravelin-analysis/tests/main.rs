@@ -45,5 +45,6 @@ mod robustness_claims;
 mod robustness_random;
 mod robustness_shares;
 mod sb_random;
+mod stale_random;
 mod symmetry_random;
 mod units;

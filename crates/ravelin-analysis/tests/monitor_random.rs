@@ -87,3 +87,29 @@ fn the_monitor_misses_nothing_where_values_may_not_fit() {
         check_all(&generator(true), 2_000, |program| disagreement(program, model, true));
     }
 }
+
+/// A compare-exchange is no access with an outcome that its register does not admit.
+#[test]
+fn an_outcome_that_has_no_room_is_not_stale() {
+    for (exchange, stale) in [
+        ("(_, r) = x.compare_exchange(0, 0);", false),
+        ("(_, r) = x.compare_exchange(1, 1);", true),
+        ("(_, r) = x.compare_exchange_weak(1, 1);", true),
+        ("(_, r) = x.compare_exchange_weak(0, 0);", false),
+    ] {
+        let text = format!(
+            "static x = 1; static y;
+            thread t0 {{ let a; x.store(0); a = y.load(); }}
+            thread t1 {{ let r: blocking 1..=2 = 1; y.store(1); {exchange} }}"
+        );
+        let source = ravelin_program::Source::new("outcome.rav", text);
+        let parsed = ravelin_frontend::parse(source, ravelin_frontend::Language::Rav);
+        let program = parsed.program.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics));
+        for model in [Model::Tso, Model::Pso] {
+            for reductions in [Reductions::ALL, Reductions::NONE] {
+                assert_eq!(is_found(&program, model, reductions), Ok(Some(stale)), "{exchange} under {model}");
+            }
+            assert_eq!(has_violation(&program, model), Some(stale), "{exchange} under {model}");
+        }
+    }
+}

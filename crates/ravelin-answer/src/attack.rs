@@ -116,6 +116,10 @@ pub struct AttackWitness {
     pub attacker: String,
     /// Threads on the happens-before path, in the order in which they join it.
     pub helpers: Vec<String>,
+    /// pso: the threads that delay stores on the cycle, where no thread is known that does harm alone; otherwise omitted. The attack is
+    /// then one of the stores and what overtakes it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub together: Vec<String>,
     /// The delayed store.
     pub store: SourcePlace,
     /// The access that overtook it.

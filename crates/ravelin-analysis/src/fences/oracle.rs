@@ -120,14 +120,12 @@ impl FenceOracle<'_> {
         let answer = robustness(program, &RobustnessQuestion { all, budget, ..self.robustness_question() })?;
         self.states += answer.explored.states;
         let instance = answer.any_number.and_then(|found| found.instance).map(Box::new);
-        let troubles: Vec<Trouble> = answer
-            .attacks
-            .into_iter()
-            .filter_map(|judged| match judged.fate {
-                AttackFate::Feasible(witness) => Some(Trouble::Attack(witness, instance.clone())),
-                _ => None,
-            })
-            .collect();
+        let feasible = answer.attacks.into_iter().filter_map(|judged| match judged.fate {
+            AttackFate::Feasible(witness) => Some(witness),
+            _ => None,
+        });
+        let troubles: Vec<Trouble> =
+            feasible.chain(answer.together).map(|witness| Trouble::Attack(witness, instance.clone())).collect();
         Ok(match answer.verdict {
             _ if !troubles.is_empty() => OracleReply::Wrong(troubles),
             Verdict::Holds => OracleReply::Fine,

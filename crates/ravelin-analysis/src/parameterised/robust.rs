@@ -269,6 +269,7 @@ impl AttackInquiry<'_> {
             model: Model::Tso,
             engine: self.question.engine,
             attacks,
+            together: None,
             one_delaying_thread: false,
             limit,
             explored: RobustnessEffort::default(),

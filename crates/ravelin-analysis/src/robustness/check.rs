@@ -3,11 +3,12 @@
 //!
 //! By Theorem 1 of the paper a program is robust against TSO exactly if no attack is feasible: a violating computation with as few
 //! delays as possible delays the stores of one thread only. For PSO that is not proved (docs/robustness.md). If several threads can
-//! delay what matters and none does harm alone, the monitor decides (`together.rs`).
+//! delay what matters and none does harm alone, the monitor decides (`together.rs`), and shows its own computation.
 
 use super::attack::{Attack, attacks_against, count_attacks};
 use super::dismiss::{ProgramFacts, makes_delay_pointless};
 use super::engines::AttackSearch;
+use super::stale::StaleComputation;
 use super::together::{Together, together};
 use super::witness::AttackWitness;
 use crate::parameterised::{AnyNumber, robust_for_any_number};
@@ -82,6 +83,8 @@ pub struct RobustnessAnswer {
     pub model: Model,
     pub engine: RobustnessEngine,
     pub attacks: Vec<JudgedAttack>,
+    /// A computation in which several threads delay stores, where none is known that does harm alone.
+    pub together: Option<Box<AttackWitness>>,
     /// PSO: no thread can do harm by delaying stores alone, but more than one can delay some, and whether they can together is not known.
     pub one_delaying_thread: bool,
     pub limit: Option<Limit>,
@@ -132,12 +135,13 @@ impl RobustnessEffort {
 }
 
 impl RobustnessAnswer {
-    /// The witness of the first feasible attack.
+    /// The witness of the first feasible attack, or of threads that only together do harm.
     pub fn witness(&self) -> Option<&AttackWitness> {
-        self.attacks.iter().find_map(|attack| match &attack.fate {
+        let feasible = self.attacks.iter().find_map(|attack| match &attack.fate {
             AttackFate::Feasible(witness) => Some(&**witness),
             _ => None,
-        })
+        });
+        feasible.or(self.together.as_deref())
     }
 
     /// How many attacks were dismissed for a reason.
@@ -159,6 +163,7 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
             model: question.model,
             engine: question.engine,
             attacks: Vec::new(),
+            together: None,
             one_delaying_thread: false,
             limit: Some(question.budget.limits.as_given(limit)),
             explored: RobustnessEffort { elapsed: start.elapsed(), ..RobustnessEffort::default() },
@@ -196,14 +201,16 @@ fn judge(program: &Program, question: &RobustnessQuestion) -> Result<RobustnessA
     let feasible = attacks.iter().any(|judged| matches!(judged.fate, AttackFate::Feasible(_)));
     let open = attacks.iter().any(|judged| matches!(judged.fate, AttackFate::Open));
     let several_delay = question.model == Model::Pso && delaying_threads(&attacks) > 1;
-    let together = match (!feasible && !open && several_delay, monitored) {
-        (false, _) => Together::Harmless,
-        (true, Some(monitored)) => monitored,
-        (true, None) => together(program, question, start, &mut explored)?,
+    let together = match monitored {
+        _ if feasible => Together::Harmless,
+        Some(Together::Harmful(shown)) => Together::Harmful(shown),
+        _ if open || !several_delay => Together::Harmless,
+        Some(monitored) => monitored,
+        None => together(program, question, start, &mut explored)?,
     };
     explored.elapsed = start.elapsed();
     let verdict = match (feasible, open, &together) {
-        (true, ..) => Verdict::Violated,
+        (true, ..) | (_, _, Together::Harmful(_)) => Verdict::Violated,
         (false, false, Together::Harmless) => Verdict::Holds,
         _ => Verdict::Unknown,
     };
@@ -211,12 +218,18 @@ fn judge(program: &Program, question: &RobustnessQuestion) -> Result<RobustnessA
         Together::Limit(limit) => Some(limit),
         _ => limit.filter(|_| open),
     };
+    let one_delaying_thread = matches!(together, Together::Open);
+    let together = match together {
+        Together::Harmful(StaleComputation { together, .. }) => Some(together),
+        _ => None,
+    };
     Ok(RobustnessAnswer {
         verdict,
         model: question.model,
         engine: question.engine,
         attacks,
-        one_delaying_thread: matches!(together, Together::Open),
+        together,
+        one_delaying_thread,
         limit,
         explored,
         any_number: None,

@@ -5,8 +5,8 @@
 //! around the two.
 //!
 //! Reading order: `attack` (what there is to check), `dismiss` (what needs no search), `check` (the question),
-//! `engines` (who searches), `together` (several threads that delay, under PSO), `witness` (how an
-//! answer is made good); then `triangular` (a cheaper condition) and `instrument` (attacks as programs).
+//! `engines` (who searches), `together` (several threads that delay, under PSO) and `stale` (what the monitor finds, as
+//! a computation), `witness` (how an answer is made good); then `triangular` (a cheaper condition) and `instrument` (attacks as programs).
 
 mod alone;
 mod attack;
@@ -15,6 +15,7 @@ mod dismiss;
 mod engines;
 mod instrument;
 mod name;
+mod stale;
 mod together;
 mod triangular;
 mod witness;
@@ -28,6 +29,7 @@ pub use check::{
 pub use dismiss::ProgramFacts;
 pub use instrument::{CannotInstrument, instrument};
 pub use name::{AttackNames, UnknownAttack, attack_name, find_attack};
+pub use stale::{StaleComputation, stale_computation};
 pub use triangular::{RaceFreedom, RaceWitness, race_freedom};
 pub use witness::AttackWitness;
 pub(crate) use witness::build as build_witness;

@@ -9,11 +9,12 @@ use super::attack::Attack;
 use crate::InternalError;
 use crate::witness::{Computation, RunGraph, initial, kind, narrate, start_of};
 use ravelin_answer::{CycleEvent, InitialState, RunStep, SourcePlace, WitnessPart};
+use ravelin_machine::UnpackedState;
 use ravelin_machine::attack::{AttackRun, WitnessPart as Found};
 use ravelin_program::{Model, Position, Program, ThreadId, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Reference, State};
-use ravelin_semantics::trace::{Trace, TraceEvent, ValueSource};
+use ravelin_semantics::trace::{CycleStep, Trace, TraceEvent, ValueSource};
 
 /// A computation that no SC computation has the trace of.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub struct AttackWitness {
     pub attacker: String,
     /// Threads that are on the happens-before path, in the order in which they join it.
     pub helpers: Vec<String>,
+    /// The threads that delay stores on the cycle, where none is known that does harm alone; otherwise empty.
+    pub together: Vec<String>,
     /// The delayed store, and what overtook it.
     pub store: SourcePlace,
     pub load: SourcePlace,
@@ -87,6 +90,82 @@ pub(crate) fn build(
     }
     check_shape(attack, &steps, actions, &trace).map_err(internal)?;
     let cycle = trace.cycle().ok_or_else(|| internal("its trace has no cycle".to_owned()))?;
+    Ok(tell(&reference, &start, attack, CyclicRun { computation, steps, trace, cycle }))
+}
+
+/// The witness of a computation in which threads delay stores as they like. The attack is a store and an access on the cycle, of one
+/// of these threads, where the store reaches memory after the access.
+pub(super) fn several(
+    program: &Program,
+    model: Model,
+    start: &UnpackedState,
+    actions: &[Action],
+) -> Result<AttackWitness, InternalError> {
+    let internal = |what: String| InternalError(format!("a computation under {model} does not hold: {what}"));
+    let reference = Reference::new(program, model, None).map_err(|error| internal(error.to_string()))?;
+    let start = start_of(&reference, start).map_err(internal)?;
+    let trace = Trace::of(&reference, &start, actions).map_err(|error| internal(error.to_string()))?;
+    if !trace.is_computation() {
+        return Err(internal("stores are pending at its end".to_owned()));
+    }
+    let cycle = trace.cycle().ok_or_else(|| internal("its trace has no cycle".to_owned()))?;
+    let delay = delays(&trace, &cycle).next();
+    let (store, access) = delay.ok_or_else(|| internal("no access on its cycle overtakes a store".to_owned()))?;
+    let event = |event: usize| &trace.events[event];
+    let (Some(issue), Some(load)) = (event(store).steps.first(), event(access).steps.first()) else {
+        return Err(internal("an event has no step".to_owned()));
+    };
+    let attack = Attack { thread: event(store).thread, store: issue.transition, load: load.transition };
+    let (stored, seen) = (visible(event(store)), visible(event(access)));
+    let part = |at: usize| match at {
+        at if at == issue.at => WitnessPart::Issue,
+        at if at == load.at || at == seen => WitnessPart::Load,
+        at if at == stored => WitnessPart::Store,
+        at if at < issue.at => WitnessPart::Before,
+        at if at < seen => WitnessPart::Delaying,
+        at if at < stored => WitnessPart::Path,
+        _ => WitnessPart::Rest,
+    };
+    let mut replay =
+        Replay { reference: &reference, state: start.clone(), computation: Computation::default(), steps: Vec::new() };
+    for (at, &action) in actions.iter().enumerate() {
+        replay.take(part(at), action).map_err(internal)?;
+    }
+    let Replay { computation, steps, .. } = replay;
+    let mut together: Vec<ThreadId> = delays(&trace, &cycle).map(|(store, _)| event(store).thread).collect();
+    together.sort_unstable();
+    together.dedup();
+    let name = |thread: &ThreadId| reference.program().threads[thread.0].name.clone();
+    let together = together.iter().map(name).collect();
+    Ok(AttackWitness { together, ..tell(&reference, &start, attack, CyclicRun { computation, steps, trace, cycle }) })
+}
+
+/// The stores on a cycle that reach memory after the access of their thread that follows on it, and these accesses.
+fn delays(trace: &Trace, cycle: &[CycleStep]) -> impl Iterator<Item = (usize, usize)> {
+    let next = cycle.iter().cycle().skip(1);
+    cycle.iter().zip(next).map(|(step, next)| (step.event, next.event)).filter(|&(store, access)| {
+        let (first, second) = (&trace.events[store], &trace.events[access]);
+        first.thread == second.thread && store < access && visible(first) > visible(second)
+    })
+}
+
+/// When others notice an event: the last of its steps that reaches memory, or the step of a load.
+fn visible(event: &TraceEvent) -> usize {
+    let reached = event.accesses.iter().filter_map(|access| access.write?.reached);
+    reached.max().or(event.steps.last().map(|step| step.at)).unwrap_or_default()
+}
+
+/// A computation, replayed, its trace and the cycle in it.
+struct CyclicRun {
+    computation: Computation,
+    steps: Vec<RunStep>,
+    trace: Trace,
+    cycle: Vec<CycleStep>,
+}
+
+/// The witness of a computation.
+fn tell(reference: &Reference, start: &State, attack: Attack, run: CyclicRun) -> AttackWitness {
+    let CyclicRun { computation, steps, trace, cycle } = run;
     let lowered = reference.program();
     let tell = Tell { program: lowered, trace: &trace };
     let graph = RunGraph::of_trace(lowered, &trace, &cycle);
@@ -109,24 +188,25 @@ pub(crate) fn build(
     };
     let mut helpers: Vec<String> = Vec::new();
     for step in steps.iter().filter(|step| step.part == Some(WitnessPart::Path)) {
-        if !helpers.contains(&step.thread) {
+        if step.thread != thread.name && !helpers.contains(&step.thread) {
             helpers.push(step.thread.clone());
         }
     }
-    Ok(AttackWitness {
+    AttackWitness {
         attack,
-        model,
+        model: reference.model(),
         attacker: thread.name.clone(),
         helpers,
+        together: Vec::new(),
         store: place(attack.store.0),
         load: place(attack.load.0),
         sentence: tell.sentence(attack, &events),
-        initial: initial(&reference, &start, &steps),
+        initial: initial(reference, start, &steps),
         steps,
         graph,
         cycle,
         computation,
-    })
+    }
 }
 
 /// A run as it is replayed.

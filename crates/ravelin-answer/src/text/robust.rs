@@ -88,7 +88,12 @@ pub fn attack_witness(witness: &AttackWitness, style: Style) -> String {
     let mut text = format!("  {}\n", witness.sentence);
     let name = &witness.attack;
     let helpers = if witness.helpers.len() == 1 { "helper" } else { "helpers" };
-    let _ = writeln!(text, "  attack {name}: attacker {}, {helpers} {}", witness.attacker, witness.helpers.join(", "));
+    let _ = match &witness.together[..] {
+        [] => {
+            writeln!(text, "  attack {name}: attacker {}, {helpers} {}", witness.attacker, witness.helpers.join(", "))
+        }
+        threads => writeln!(text, "  {name}, by threads that delay stores together: {}", threads.join(", ")),
+    };
     let mut table = TextTable::new(&[]);
     let overtaking = match witness.overtaking {
         OvertakingAccess::Store => "overtaking store",
@@ -131,6 +136,13 @@ fn remedy(answer: &Robustness, witness: &AttackWitness) -> String {
     };
     let line = |place: &SourcePlace| place.position.map(|at| format!(" on line {}", at.line)).unwrap_or_default();
     let feasible = answer.fates(Fate::Feasible);
+    if !witness.together.is_empty() {
+        return format!(
+            "  {fence} between the store{} and the {second}{} stops this computation; others may remain.\n",
+            line(&witness.store),
+            line(&witness.load)
+        );
+    }
     let others = match (feasible, answer.fates(Fate::Open)) {
         (0 | 1, 0) => ", the only feasible one".to_owned(),
         (2, 0) => "; one more is feasible".to_owned(),

@@ -143,13 +143,20 @@ impl<const N: usize> Monitor<'_, N> {
                 let (expected, new) = (eval(expected)?, eval(new)?);
                 unknown(mode, true, Class::only(expected)) && admits(new)
             }
-            (StepOp::CompareExchange { expected, new, weak, old, .. }, MonitorEffect::Compare(success, failure)) => {
+            (
+                StepOp::CompareExchange { expected, new, weak, old, ok, .. },
+                MonitorEffect::Compare(success, failure),
+            ) => {
                 let admitted = Class::admitted(old.map(|old| old.domain));
+                let reports = |outcome: bool| Class::admitted(ok.map(|ok| ok.domain)).contains(Value::from(outcome));
                 let (expected, new) = (eval(expected)?, eval(new)?);
                 let failing =
                     if *weak { self.plan.fact(cell, false, admitted) } else { other_than(expected, admitted) };
-                unknown_fact(failure, failing)
-                    || admitted.contains(expected) && unknown(success, true, Class::only(expected)) && admits(new)
+                reports(false) && unknown_fact(failure, failing)
+                    || reports(true)
+                        && admitted.contains(expected)
+                        && unknown(success, true, Class::only(expected))
+                        && admits(new)
             }
             _ => false,
         };

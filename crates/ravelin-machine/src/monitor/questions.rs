@@ -102,7 +102,7 @@ pub(super) fn cell_questions<'a>(
             one(address, true, Class::ANY, StaleValues::Only(expected(address, expr)?))
         }
         Instruction::Lock(address) => one(address, true, Class::ANY, StaleValues::Only(Some(vec![0]))),
-        Instruction::CompareExchange { address, expected: expr, old, weak, success, failure, .. } => {
+        Instruction::CompareExchange { address, expected: expr, old, ok, weak, success, failure, .. } => {
             let values = expected(address, expr)?;
             let pass = || CellQuestion {
                 address,
@@ -113,8 +113,9 @@ pub(super) fn cell_questions<'a>(
             let fail = |values| CellQuestion { address, squeezes: false, admitted: admitted(old), values };
             if *weak {
                 // An access that could succeed with a stale value could as well fail with it, unless only failing has
-                // the hidden fence.
-                let alone = *failure == Order::SeqCst && *success != Order::SeqCst;
+                // the hidden fence, or the register for the outcome does not admit that it fails.
+                let fenced = *failure == Order::SeqCst && *success != Order::SeqCst;
+                let alone = fenced || !admitted(ok).contains(0);
                 return Ok([fail(StaleValues::All)].into_iter().chain(alone.then(pass)).collect());
             }
             // A value that the cells cannot hold makes it always fail, like a load.

@@ -122,9 +122,13 @@ pub fn of_attack(witness: &AttackWitness) -> Demonstration {
     let attacker = &witness.attacker;
     let mut roles =
         vec![Role::new("delayed store", attacker, &witness.store), Role::new(overtaking, attacker, &witness.load)];
-    roles.extend(witness.helpers.iter().map(|helper| Role {
-        role: "helper".to_owned(),
-        thread: Some(helper.clone()),
+    let (role, others) = match witness.together.is_empty() {
+        true => ("helper", &witness.helpers),
+        false => ("delaying thread", &witness.together),
+    };
+    roles.extend(others.iter().filter(|other| *other != attacker).map(|other| Role {
+        role: role.to_owned(),
+        thread: Some(other.clone()),
         line: None,
         text: String::new(),
     }));

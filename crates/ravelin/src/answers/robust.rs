@@ -73,6 +73,7 @@ pub(super) fn attack_witness(program: &HardwareProgram, witness: &analysis::Atta
         model: witness.model,
         attacker: witness.attacker.clone(),
         helpers: witness.helpers.clone(),
+        together: witness.together.clone(),
         store: witness.store.clone(),
         load: witness.load.clone(),
         overtaking: overtaking(program, witness.attack),
