@@ -11,6 +11,7 @@ mod answer;
 pub mod c11;
 pub mod deadlocks;
 pub mod fences;
+mod implied;
 pub mod parameterised;
 pub mod reachability;
 pub mod robustness;
@@ -20,4 +21,5 @@ pub mod stops;
 pub mod witness;
 
 pub use answer::{AnalysisError, InternalError};
+pub use implied::implies;
 pub use ravelin_answer::Verdict;

@@ -22,6 +22,7 @@ mod dual_certificate;
 mod dual_claims;
 mod dual_random;
 mod fences_random;
+mod implied_random;
 mod instrument_agrees;
 mod instrument_names;
 mod instrument_random;

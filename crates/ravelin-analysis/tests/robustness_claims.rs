@@ -304,3 +304,29 @@ fn unbounded_counters() {
     );
     assert_eq!(ask(&early, false).verdict, Violated);
 }
+
+/// Two threads that delay stores do together what neither does alone; under TSO nobody can.
+#[test]
+fn two_threads_that_delay_stores_are_not_one() {
+    let text = "static x; static y; static z;
+        thread u { x.store(1); y.store(1); }
+        thread v { x.store(2); z.store(1); }
+        thread t { wait(y == 1); wait(z == 1); wait(x == 0); }";
+    for engine in [RobustnessEngine::Shared, RobustnessEngine::Monitor] {
+        let ask = |model| {
+            let question = RobustnessQuestion { engine, ..RobustnessQuestion::new(model) };
+            robustness(&program(text), &question).expect("an answer")
+        };
+        assert_eq!(ask(Model::Tso).verdict, Holds);
+        let answer = ask(Model::Pso);
+        assert_eq!(answer.verdict, Violated);
+        assert_eq!(answer.count(|fate| matches!(fate, AttackFate::Feasible(_))), 0, "no thread does harm alone");
+        let witness = answer.witness().expect("a computation");
+        assert_eq!(witness.together, ["u", "v"]);
+        assert!(witness.computation.actions.len() >= 11);
+    }
+    // Where the third thread does not wait for a value, one is enough.
+    let loads = text.replace("wait(x == 0)", "let r = x.load()");
+    let answer = robustness(&program(&loads), &RobustnessQuestion::new(Model::Pso)).expect("an answer");
+    assert_eq!(answer.count(|fate| matches!(fate, AttackFate::Feasible(_))), 1);
+}

@@ -71,13 +71,15 @@ pub enum InfeasibilityReason {
     OwnValues,
     /// PSO: the overtaking access would be a release store, which waits for all stores before it.
     ReleaseWaits,
+    /// The program is robust against a model that allows more.
+    Implied,
     /// The search was exhaustive.
     Searched,
 }
 
 impl InfeasibilityReason {
     /// The reasons that need no search.
-    pub const WITHOUT_SEARCH: [InfeasibilityReason; 8] = [
+    pub const WITHOUT_SEARCH: [InfeasibilityReason; 9] = [
         InfeasibilityReason::NeverFollows,
         InfeasibilityReason::Fenced,
         InfeasibilityReason::OwnCell,
@@ -86,6 +88,7 @@ impl InfeasibilityReason {
         InfeasibilityReason::NoWayBack,
         InfeasibilityReason::OwnValues,
         InfeasibilityReason::ReleaseWaits,
+        InfeasibilityReason::Implied,
     ];
 
     /// For users, as the end of "infeasible: …".
@@ -99,6 +102,7 @@ impl InfeasibilityReason {
             InfeasibilityReason::NoWayBack => "no chain of accesses leads back to the store",
             InfeasibilityReason::OwnValues => "the thread's own delayed stores keep it from the access",
             InfeasibilityReason::ReleaseWaits => "a release store waits for the stores before it",
+            InfeasibilityReason::Implied => "the program is robust against a model that allows more",
             InfeasibilityReason::Searched => "searched",
         }
     }
@@ -116,8 +120,8 @@ pub struct AttackWitness {
     pub attacker: String,
     /// Threads on the happens-before path, in the order in which they join it.
     pub helpers: Vec<String>,
-    /// pso: the threads that delay stores on the cycle, where no thread is known that does harm alone; otherwise omitted. The attack is
-    /// then one of the stores and what overtakes it.
+    /// pso: the threads that delay stores past later accesses, where no thread is known that does harm alone; otherwise omitted. The
+    /// attack is then one of the stores and what overtakes it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub together: Vec<String>,
     /// The delayed store.

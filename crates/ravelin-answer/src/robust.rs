@@ -59,6 +59,9 @@ pub struct Robustness {
     /// pso: no single thread that delays its stores breaks robustness, and whether several do together is not known; the verdict is
     /// unknown.
     pub one_delaying_thread: bool,
+    /// The program is robust because it is robust against this model, which allows more; omitted if a search of its own says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub implied_by: Option<Model>,
     /// Every attack.
     pub attacks: Vec<Attack>,
     /// Of the first feasible attack.
@@ -190,6 +193,9 @@ pub struct C11Robustness {
     pub seq_cst_basis: Option<SeqCstBasis>,
     /// Nothing was found, but seq_cst accesses are the reason that there may be something all the same.
     pub may_miss_violations: bool,
+    /// The program is robust because it is robust against this model, which allows more; omitted if a search of its own says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub implied_by: Option<Model>,
     /// A stale access.
     pub witness: Option<Box<C11Witness>>,
     /// A data race. The answer then says nothing about robustness.

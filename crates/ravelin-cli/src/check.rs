@@ -8,7 +8,7 @@ use crate::{cluster, expect, files};
 use anyhow::bail;
 use ravelin::answer::text::{Overview, attacks};
 use ravelin::answer::{NoAnswer, Property, Verdict};
-use ravelin::{Answer, Budget, Error, Model, Program, RobustnessEngine, Storage};
+use ravelin::{Answer, Budget, Error, Model, Program, RobustnessEngine, SharedAnswers, Storage};
 use ravelin_output::stdout;
 use std::cell::RefCell;
 
@@ -33,8 +33,14 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
     let opened = arguments.storage.open(inputs, arguments.cluster.number()?)?;
     let links = arguments.cluster.connect(inputs)?;
     let storage = Storage { peers: links.as_deref(), ..opened.storage() };
+    // Of one program at a time: its models come one after the other.
+    let shared = RefCell::new((String::new(), SharedAnswers::new(&[])));
     let answer = |subject: &Subject| {
-        let answer = answer(arguments, subject)?;
+        let name = subject.program.name();
+        if shared.borrow().0 != name {
+            shared.replace((name.to_owned(), SharedAnswers::new(&models(subject.program))));
+        }
+        let answer = answer(arguments, subject, &shared.borrow().1)?;
         overview.borrow_mut().add(&answer);
         Ok((Exit::of(&answer), answer))
     };
@@ -59,7 +65,7 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-fn answer(arguments: &Check, subject: &Subject) -> anyhow::Result<Answer> {
+fn answer(arguments: &Check, subject: &Subject, shared: &SharedAnswers) -> anyhow::Result<Answer> {
     let question = ravelin::check(subject.program)
         .model(subject.model)
         .property(arguments.property)
@@ -69,6 +75,7 @@ fn answer(arguments: &Check, subject: &Subject) -> anyhow::Result<Answer> {
         .seq_cst(arguments.seq_cst)
         .auto_wait(arguments.auto_wait)
         .deadlocks(!arguments.no_deadlocks)
+        .beside(shared)
         .budget(subject.budget);
     let answer = match question.run() {
         // The model was not asked for by name, and the program has no meaning in it.

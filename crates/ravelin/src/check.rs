@@ -6,12 +6,13 @@ use crate::error::Error;
 use crate::impact::{ImpactQuestion, add_impact};
 use crate::program::Program;
 use crate::setters::setters;
+use crate::shared::{ModelAnswer, SharedAnswers, SharedQuestion};
 use crate::stops::add_stops;
 use ravelin_analysis::c11::{self, C11Answer, C11Question, SpinLoop, with_exact_waits, with_waits};
 use ravelin_analysis::parameterised::certificate::{self as any_number, Claim};
 use ravelin_analysis::robustness::{self as analysis, RobustnessEngine, RobustnessQuestion, race_freedom};
 use ravelin_answer::{Answer, Property, Verdict};
-use ravelin_explore::{Budget, Watch};
+use ravelin_explore::{Budget, Storage, Watch};
 use ravelin_program::{Model, SeqCstReading};
 use std::time::Instant;
 
@@ -42,6 +43,7 @@ pub fn check(program: &Program) -> Check<'_> {
         stops: true,
         deadlocks: true,
         impact: true,
+        beside: None,
         budget: Budget::default(),
     }
 }
@@ -61,6 +63,7 @@ pub struct Check<'a> {
     stops: bool,
     deadlocks: bool,
     impact: bool,
+    beside: Option<&'a SharedAnswers>,
     budget: Budget<'a>,
 }
 
@@ -100,6 +103,13 @@ impl<'a> Check<'a> {
         self
     }
 
+    /// The same is asked under other models: what follows from another answer is not searched for. Searches with an engine
+    /// that was chosen, for all attacks, of rewritten loops, and with states elsewhere than in memory are not shared.
+    pub fn beside(mut self, shared: &'a SharedAnswers) -> Self {
+        self.beside = Some(shared);
+        self
+    }
+
     /// Asks.
     pub fn run(self) -> Result<Answer, Error> {
         let start = Instant::now();
@@ -118,7 +128,10 @@ impl<'a> Check<'a> {
             }
             (Model::Tso | Model::Pso, _) => {
                 let program = &self.program.program;
-                let found = analysis::robustness(program, &self.question())?;
+                let found = match self.shared()? {
+                    Some(ModelAnswer::Hardware(found)) => *found,
+                    _ => analysis::robustness(program, &self.question())?,
+                };
                 Answer::Robustness(Box::new(robustness(self.program.name(), program, &found)))
             }
             (Model::Ra | Model::Rc20, _) => self.c11()?,
@@ -153,6 +166,18 @@ impl<'a> Check<'a> {
         RobustnessQuestion { engine: self.engine, all: self.all_attacks, budget: self.budget, ..question }
     }
 
+    /// The answer that is shared with questions under other models, if it can be.
+    fn shared(&self) -> Result<Option<ModelAnswer>, Error> {
+        let Check { program, model, engine, races, seq_cst, budget, .. } = *self;
+        let Storage { spill, checkpoints, peers } = budget.storage;
+        let in_memory = spill.is_none() && checkpoints.is_none() && peers.is_none();
+        let usual = engine == RobustnessEngine::default() && !self.all_attacks && !self.auto_wait;
+        let Some(shared) = self.beside.filter(|_| in_memory && usual && !program.is_parameterised()) else {
+            return Ok(None);
+        };
+        shared.ask(&program.program, SharedQuestion { model, races, seq_cst }, budget).map(Some)
+    }
+
     fn c11(&self) -> Result<Answer, Error> {
         let start = Instant::now();
         let watch = Watch::since(self.budget, "looking for loops that wait", start);
@@ -172,7 +197,10 @@ impl<'a> Check<'a> {
             budget: self.budget.child(start, 0),
             ..C11Question::new(self.model)
         };
-        let mut found = c11::c11_robustness(program, &question(start))?;
+        let mut found = match self.shared()? {
+            Some(ModelAnswer::C11(found)) => *found,
+            _ => c11::c11_robustness(program, &question(start))?,
+        };
         // Weaker instructions can prove the program robust; a violation must be one of the program with its loops.
         let weaker = spins.iter().filter_map(SpinLoop::rewrite).any(|rewrite| rewrite.weaker);
         let exact;

@@ -44,7 +44,7 @@ pub use graph::edges;
 pub use observational::{ObservationalAnswer, ObservationalObstacle, ObstacleReason, observational};
 pub use offers::{C11Weights, c11_offers, order_sites};
 pub use question::{C11Answer, C11Question, C11Violation, c11_robustness};
-pub(crate) use question::{has_seq_cst_accesses, refused};
+pub(crate) use question::{has_accesses, has_seq_cst_accesses, refused};
 pub use ravelin_machine::monitor::MonitorRefusal;
 pub use reach::c11_reach;
 pub(crate) use reach::{FEW_GRAPHS, explore_growing};

@@ -49,6 +49,8 @@ pub struct C11Answer {
     pub basis: Option<SeqCstBasis>,
     pub violation: Option<C11Violation>,
     pub limit: Option<Limit>,
+    /// The program is robust, because it is robust against this model.
+    pub implied_by: Option<Model>,
     /// Of all searches.
     pub statistics: Statistics,
 }
@@ -71,6 +73,21 @@ impl C11Answer {
             basis: None,
             violation: None,
             limit: Some(limit),
+            implied_by: None,
+            statistics: Statistics::default(),
+        }
+    }
+
+    /// Robust, because the program is robust against a model that allows more ([`crate::implies`]).
+    pub fn implied(model: Model, by: Model) -> C11Answer {
+        C11Answer {
+            verdict: Verdict::Holds,
+            model,
+            seq_cst: None,
+            basis: None,
+            violation: None,
+            limit: None,
+            implied_by: Some(by),
             statistics: Statistics::default(),
         }
     }
@@ -133,6 +150,7 @@ impl<'a> C11Inquiry<'a> {
             basis: None,
             violation: None,
             limit: None,
+            implied_by: None,
             statistics: Statistics::default(),
         };
         C11Inquiry { program, question, answer, start: Instant::now() }
@@ -250,7 +268,7 @@ pub(crate) fn has_seq_cst_accesses(program: &Program) -> bool {
 }
 
 /// Some access has this order.
-pub(super) fn has_accesses(program: &Program, wanted: Order) -> bool {
+pub(crate) fn has_accesses(program: &Program, wanted: Order) -> bool {
     let mut instructions = program.threads.iter().flat_map(|thread| &thread.transitions).map(|t| &t.instruction);
     instructions.any(|instruction| match instruction {
         Instruction::Load { order, .. }

@@ -271,6 +271,7 @@ impl AttackInquiry<'_> {
             attacks,
             together: None,
             one_delaying_thread: false,
+            implied_by: None,
             limit,
             explored: RobustnessEffort::default(),
             any_number: None,

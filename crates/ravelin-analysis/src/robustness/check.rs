@@ -2,7 +2,7 @@
 //! searched by the engine of choice, and every feasible one is shown by a witness that was replayed.
 //!
 //! By Theorem 1 of the paper a program is robust against TSO exactly if no attack is feasible: a violating computation with as few
-//! delays as possible delays the stores of one thread only. For PSO that is not proved (docs/robustness.md). If several threads can
+//! delays as possible delays the stores of one thread only. For PSO that is not so (docs/robustness.md). If several threads can
 //! delay what matters and none does harm alone, the monitor decides (`together.rs`), and shows its own computation.
 
 use super::attack::{Attack, attacks_against, count_attacks};
@@ -87,6 +87,8 @@ pub struct RobustnessAnswer {
     pub together: Option<Box<AttackWitness>>,
     /// PSO: no thread can do harm by delaying stores alone, but more than one can delay some, and whether they can together is not known.
     pub one_delaying_thread: bool,
+    /// The program is robust, because it is robust against this model.
+    pub implied_by: Option<Model>,
     pub limit: Option<Limit>,
     pub explored: RobustnessEffort,
     /// The question was about any number of threads. If the answer is *not robust*, the attacks are those of an instance.
@@ -165,12 +167,66 @@ pub fn robustness(program: &Program, question: &RobustnessQuestion) -> Result<Ro
             attacks: Vec::new(),
             together: None,
             one_delaying_thread: false,
+            implied_by: None,
             limit: Some(question.budget.limits.as_given(limit)),
             explored: RobustnessEffort { elapsed: start.elapsed(), ..RobustnessEffort::default() },
             any_number: None,
         }),
         answer => answer,
     }
+}
+
+/// The answer about a program that is robust against a model that allows more ([`crate::implies`]): no attack is feasible.
+pub fn implied_robustness(
+    program: &Program,
+    question: &RobustnessQuestion,
+    by: Model,
+) -> Result<RobustnessAnswer, AnalysisError> {
+    let start = Instant::now();
+    let attacks = match list_attacks(&HardwareProgram::new(program), question, start) {
+        // The list is not what was asked for.
+        Err(AnalysisError::Limit(_) | AnalysisError::TooManyAttacks { .. }) => Vec::new(),
+        attacks => attacks?,
+    };
+    let settled = |mut judged: JudgedAttack| {
+        if matches!(judged.fate, AttackFate::Open) {
+            judged.fate = AttackFate::Dismissed(InfeasibilityReason::Implied);
+        }
+        judged
+    };
+    Ok(RobustnessAnswer {
+        verdict: Verdict::Holds,
+        model: question.model,
+        engine: question.engine,
+        attacks: attacks.into_iter().map(settled).collect(),
+        together: None,
+        one_delaying_thread: false,
+        implied_by: Some(by),
+        limit: None,
+        explored: RobustnessEffort { elapsed: start.elapsed(), ..RobustnessEffort::default() },
+        any_number: None,
+    })
+}
+
+/// All attacks, those dismissed that need no search.
+fn list_attacks(
+    lowered: &HardwareProgram,
+    question: &RobustnessQuestion,
+    start: Instant,
+) -> Result<Vec<JudgedAttack>, AnalysisError> {
+    let count = count_attacks(lowered);
+    if count > MOST_ATTACKS {
+        return Err(AnalysisError::TooManyAttacks { count, limit: MOST_ATTACKS });
+    }
+    let watch = Watch::since(question.budget, "listing attacks", start);
+    let mut facts = ProgramFacts::new(lowered, question.model, &watch)?;
+    let mut judged: Vec<JudgedAttack> = Vec::new();
+    for attack in attacks_against(question.model, lowered) {
+        watch.hold(size_of::<JudgedAttack>() + size_of::<Attack>())?;
+        let fate = facts.dismiss(attack)?.map_or(AttackFate::Open, AttackFate::Dismissed);
+        judged.push(JudgedAttack { attack, fate });
+    }
+    Ok(judged)
 }
 
 /// The same; a limit that is hit before there are attacks to search is an error.
@@ -182,19 +238,7 @@ fn judge(program: &Program, question: &RobustnessQuestion) -> Result<RobustnessA
         return robust_for_any_number(program, question);
     }
     let start = Instant::now();
-    let lowered = HardwareProgram::new(program);
-    let count = count_attacks(&lowered);
-    if count > MOST_ATTACKS {
-        return Err(AnalysisError::TooManyAttacks { count, limit: MOST_ATTACKS });
-    }
-    let watch = Watch::since(question.budget, "listing attacks", start);
-    let mut facts = ProgramFacts::new(&lowered, question.model, &watch)?;
-    let mut judged: Vec<JudgedAttack> = Vec::new();
-    for attack in attacks_against(question.model, &lowered) {
-        watch.hold(size_of::<JudgedAttack>() + size_of::<Attack>())?;
-        let fate = facts.dismiss(attack)?.map_or(AttackFate::Open, AttackFate::Dismissed);
-        judged.push(JudgedAttack { attack, fate });
-    }
+    let judged = list_attacks(&HardwareProgram::new(program), question, start)?;
     let mut search = AttackSearch::new(program, question, start, judged);
     search.run()?;
     let AttackSearch { judged: attacks, mut explored, limit, together: monitored, .. } = search;
@@ -230,6 +274,7 @@ fn judge(program: &Program, question: &RobustnessQuestion) -> Result<RobustnessA
         attacks,
         together,
         one_delaying_thread,
+        implied_by: None,
         limit,
         explored,
         any_number: None,

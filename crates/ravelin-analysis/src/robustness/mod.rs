@@ -24,7 +24,8 @@ pub use attack::{Attack, attacks, attacks_against, ends_attack, is_delayable, is
 pub(crate) use attack::{count_attacks, count_tso_attacks};
 pub(crate) use check::MOST_ATTACKS;
 pub use check::{
-    AttackFate, JudgedAttack, RobustnessAnswer, RobustnessEffort, RobustnessEngine, RobustnessQuestion, robustness,
+    AttackFate, JudgedAttack, RobustnessAnswer, RobustnessEffort, RobustnessEngine, RobustnessQuestion,
+    implied_robustness, robustness,
 };
 pub use dismiss::ProgramFacts;
 pub use instrument::{CannotInstrument, instrument};

@@ -24,7 +24,7 @@ pub struct AttackWitness {
     pub attacker: String,
     /// Threads that are on the happens-before path, in the order in which they join it.
     pub helpers: Vec<String>,
-    /// The threads that delay stores on the cycle, where none is known that does harm alone; otherwise empty.
+    /// The threads that delay stores past later accesses, where none is known that does harm alone; otherwise empty.
     pub together: Vec<String>,
     /// The delayed store, and what overtook it.
     pub store: SourcePlace,
@@ -132,11 +132,12 @@ pub(super) fn several(
         replay.take(part(at), action).map_err(internal)?;
     }
     let Replay { computation, steps, .. } = replay;
-    let mut together: Vec<ThreadId> = delays(&trace, &cycle).map(|(store, _)| event(store).thread).collect();
-    together.sort_unstable();
-    together.dedup();
-    let name = |thread: &ThreadId| reference.program().threads[thread.0].name.clone();
-    let together = together.iter().map(name).collect();
+    let delays_store = |events: &&Vec<usize>| {
+        let mut pairs = events.windows(2);
+        pairs.any(|pair| visible(event(pair[0])) > visible(event(pair[1])))
+    };
+    let threads = trace.program_order.iter().zip(&reference.program().threads);
+    let together = threads.filter(|(events, _)| delays_store(events)).map(|(_, thread)| thread.name.clone()).collect();
     Ok(AttackWitness { together, ..tell(&reference, &start, attack, CyclicRun { computation, steps, trace, cycle }) })
 }
 

@@ -18,6 +18,7 @@ pub fn robustness(answer: &C11Robustness, style: Style) -> String {
         text.push_str(&impact.summary(answer.model, answer.deadlocks.as_ref()));
     }
     text.push('\n');
+    text.push_str(&super::robust::implied(answer.implied_by));
     if let Some(witness) = &answer.witness {
         text.push_str(&stale(witness, style));
         text.push_str(&help(answer, witness));

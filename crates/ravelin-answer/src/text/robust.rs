@@ -8,6 +8,7 @@ use super::threads::{behind_verdict, lines};
 use crate::{
     Attack, AttackWitness, Fate, Impact, InfeasibilityReason, OvertakingAccess, Robustness, SourcePlace, Verdict,
 };
+use ravelin_program::Model;
 use std::fmt::Write;
 
 /// The answer to `check`.
@@ -34,6 +35,7 @@ pub fn robustness(answer: &Robustness, style: Style) -> String {
         text.push_str(&why_unknown(answer));
     } else {
         text.push('\n');
+        text.push_str(&implied(answer.implied_by));
     }
     if let Some(found) = &answer.any_number {
         text.push_str(&lines(found));
@@ -66,6 +68,11 @@ pub fn attacks(answer: &Robustness, style: Style) -> String {
     }
     text.push_str(&table.render_within("    ", style.width));
     text
+}
+
+/// From which other answer this one follows.
+pub(super) fn implied(by: Option<Model>) -> String {
+    by.map(|by| format!("  This follows from robustness against {by}, which allows more.\n")).unwrap_or_default()
 }
 
 fn why_unknown(answer: &Robustness) -> String {

@@ -36,6 +36,7 @@ pub fn c11_robustness(
         verdict: found.verdict,
         seq_cst: found.seq_cst,
         seq_cst_basis: found.basis,
+        implied_by: found.implied_by,
         may_miss_violations: found.basis.is_some_and(SeqCstBasis::is_open),
         witness: found.witness().map(|witness| Box::new(stale(witness, remedy(found)))),
         race: found.race().map(|found| Box::new(race(found))),

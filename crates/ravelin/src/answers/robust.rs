@@ -24,6 +24,7 @@ pub fn robustness(file: &str, program: &Program, found: &analysis::RobustnessAns
         verdict: found.verdict,
         engine: found.engine.name().to_owned(),
         one_delaying_thread: found.one_delaying_thread,
+        implied_by: found.implied_by,
         attacks: found.attacks.iter().map(|judged| attack(&mut names, program, judged)).collect(),
         witness: found.witness().map(|witness| Box::new(attack_witness(program, witness))),
         limit: found.limit.map(Into::into),
