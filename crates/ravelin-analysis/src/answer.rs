@@ -20,6 +20,10 @@ pub enum AnalysisError {
     EngineIsForTso(&'static str),
     #[error("the engine `{0}` is for tso and pso; for ra and rc20 there is `bounded`")]
     EngineIsForHardware(&'static str),
+    #[error(
+        "thread `{0}` has any number of copies, which is decided for tso only (docs/parameterised.md says why); give --copies N"
+    )]
+    AnyNumberIsForTso(String),
     #[error("the engine `{0}` needs a number of threads: give --copies N, or ask `auto`")]
     EngineNeedsNumber(&'static str),
     #[error(transparent)]

@@ -93,7 +93,7 @@ fn ask(program: &Program, question: &RobustnessQuestion, looks_first: bool) -> R
     if question.model != Model::Tso {
         let thread = program.threads.iter().find(|thread| thread.copies == Copies::Any);
         let name = thread.map_or_else(String::new, |thread| thread.name.clone());
-        return Err(ravelin_machine::BuildError::AnyNumberOfCopies(name).into());
+        return Err(AnalysisError::AnyNumberIsForTso(name));
     }
     let mut asking = AttackInquiry {
         program,
