@@ -27,6 +27,7 @@ mod instrument_agrees;
 mod instrument_names;
 mod instrument_random;
 mod instrument_verdicts;
+mod known_facts_random;
 mod language_claims;
 mod lazy_figures;
 mod lazy_random;

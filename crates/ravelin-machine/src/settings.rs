@@ -41,13 +41,27 @@ pub struct Reductions {
     pub symmetry: bool,
     /// In monitored searches: old values of cells that only grow are one value.
     pub old_values: bool,
+    /// In monitored searches: an access does not ask for what is known whenever it is made.
+    pub known_facts: bool,
 }
 
 impl Reductions {
-    pub const ALL: Reductions =
-        Reductions { fuse: true, liveness: true, partial_order: true, symmetry: true, old_values: true };
-    pub const NONE: Reductions =
-        Reductions { fuse: false, liveness: false, partial_order: false, symmetry: false, old_values: false };
+    pub const ALL: Reductions = Reductions {
+        fuse: true,
+        liveness: true,
+        partial_order: true,
+        symmetry: true,
+        old_values: true,
+        known_facts: true,
+    };
+    pub const NONE: Reductions = Reductions {
+        fuse: false,
+        liveness: false,
+        partial_order: false,
+        symmetry: false,
+        old_values: false,
+        known_facts: false,
+    };
 }
 
 impl Default for Reductions {

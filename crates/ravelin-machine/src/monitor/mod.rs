@@ -6,7 +6,7 @@
 //! knows what, as sets after the packed state:
 //!
 //! - [`effect`]: what an instruction is for the monitor, under each model;
-//! - [`plan`], [`questions`]: which cells and which facts about them are kept;
+//! - [`plan`], [`questions`], [`known_facts`]: which cells and which facts about them are kept;
 //! - [`columns`], [`rows`]: sets of them, where they are, and which of them can still matter;
 //! - [`view`], [`update`]: how they change, [`buffers`]: how they do under TSO and PSO;
 //! - [`check`]: when a state is a violation, and when there is a race;
@@ -26,6 +26,7 @@ mod buffers;
 mod check;
 mod columns;
 mod effect;
+mod known_facts;
 mod old_uses;
 mod old_values;
 mod passing;

@@ -22,6 +22,7 @@
 
 use super::columns::{Columns, MOST_COLUMNS};
 use super::effect::{C11Settings, MonitorEffect};
+use super::known_facts::KnownFacts;
 use super::passing::PassingValues;
 use super::questions::{CellQuestion, FollowedRegisters, StaleValues, cell_questions};
 use super::refusal::MonitorRefusal;
@@ -197,12 +198,17 @@ impl MonitorPlan {
                 });
             }
         }
+        let known =
+            KnownFacts::find(machine, settings, &ranges, |slot| plan.cell_of[slot].is_some(), &plan.effects, watch)?;
         for (number, thread) in program.threads.iter().enumerate() {
             let mut asked = Vec::with_capacity(thread.transitions.len());
             plan.passing.push(vec![None; thread.transitions.len()]);
             for transition in 0..thread.transitions.len() {
                 watch.hold(size_of::<Vec<usize>>() + size_of::<Option<PassingValues>>())?;
-                asked.push(plan.add_facts(machine, &mut followed, &touches, number, TransitionId(transition))?);
+                asked.push(match known.is_known(number, transition) {
+                    true => Vec::new(),
+                    false => plan.add_facts(machine, &mut followed, &touches, number, TransitionId(transition))?,
+                });
             }
             plan.asked.push(asked);
         }
