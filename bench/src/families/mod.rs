@@ -6,6 +6,7 @@
 
 mod bakery;
 mod burns;
+mod chase_lev;
 mod dijkstra;
 mod double_checked_locking;
 pub mod lamport;
@@ -13,6 +14,7 @@ mod mcs;
 mod partial_dekker;
 mod peterson;
 mod philosophers;
+mod rcu;
 mod seqlock;
 mod spinlock;
 mod szymanski;
@@ -44,12 +46,14 @@ impl Family {
         Family { name: "Szymanski", text: szymanski::text, robust: false },
     ];
 
-    /// Locks as they are written for C11.
-    pub const LOCKS: [Family; 4] = [
+    /// Locks, a deque and RCU, as they are written for C11.
+    pub const LOCKS: [Family; 6] = [
         Family { name: "spinlock", text: spinlock::text, robust: true },
         Family { name: "ticket lock", text: ticket::text, robust: true },
         Family { name: "MCS lock", text: mcs::text, robust: true },
         Family { name: "philosophers", text: philosophers::text, robust: true },
+        Family { name: "Chase-Lev", text: chase_lev::text, robust: true },
+        Family { name: "RCU", text: rcu::text, robust: true },
     ];
 
     /// Its member with so many threads, with a fence behind every store.

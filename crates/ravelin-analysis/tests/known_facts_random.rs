@@ -37,7 +37,7 @@ impl LockProgram {
         let domain = random.pick(&["bool", "0..3", "wrapping 0..2", "_"]);
         let initial = if random.once_in(8) { " = 1" } else { "" };
         let data = random.pick(&["", ": 0..3"]);
-        let mut text = format!("static l: {domain}{initial}; static a{data}; static b;\n");
+        let mut text = format!("static l: {domain}{initial}; static a{data}; static b; static c: bool;\n");
         let threads = random.within(2..=3);
         let (fenced, mistakes) = (random.once_in(3), random.pick(&[4, 12, usize::MAX]));
         let mut program = LockProgram { random, text: String::new(), fenced, mistakes, depth: 0 };
@@ -66,7 +66,7 @@ impl LockProgram {
 
     /// Takes the lock, does something, and gives it back.
     fn critical(&mut self) {
-        if self.random.once_in(6) {
+        if self.random.once_in(12) {
             return self.access();
         }
         let order = self.order(&["acquire", "acq_rel", "relaxed"]);
@@ -116,7 +116,9 @@ impl LockProgram {
 
     fn access(&mut self) {
         let cell = self.random.pick(&["a", "a", "b", "l"]);
-        match self.random.below(5) {
+        match self.random.below(7) {
+            5 => self.text.push_str("c.write(1);\n"),
+            6 => self.text.push_str("r = c.read();\n"),
             0 | 1 if cell != "l" => {
                 let value = self.random.pick(&["1", "2"]);
                 self.store(cell, value);

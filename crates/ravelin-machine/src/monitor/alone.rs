@@ -13,6 +13,9 @@
 //! longer finds, it may be stale, which is a race with a non-atomic write as well (`check.rs`). The finding is then
 //! another one, but there is one.
 //!
+//! **Guarded cells** are accessed by the thread that has their lock, and by no other before it gives the lock back
+//! (`known_facts.rs`). So its accesses to them are taken alone.
+//!
 //! The fewest steps to a finding may be more than without the reduction.
 
 use super::Monitor;
@@ -41,7 +44,9 @@ impl StepAlone {
                 let mut accesses = plan.effects[thread][step].accesses().peekable();
                 accesses.peek().is_some() && accesses.all(|(mode, ..)| !mode.atomic) && !code.steps[step].back
             };
+            let guarded = |step: usize| plan.guarded[thread][step] && !code.steps[step].back;
             match maybe {
+                _ if !steps.is_empty() && steps.clone().all(guarded) => StepAlone::Always,
                 _ if has_marks && !steps.is_empty() && steps.all(non_atomic) => StepAlone::Always,
                 true => StepAlone::Maybe,
                 false => StepAlone::Never,

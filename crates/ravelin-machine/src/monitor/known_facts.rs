@@ -12,6 +12,11 @@
 //!
 //! Both hold under every model: a thread never loses sight of its own latest write.
 //!
+//! **Guarded cells.** A cell is guarded by a lock if every access to it is made by a thread that has the lock, each step that takes
+//! the lock acquires, and each that gives it back releases. The step that takes it finds 0, so it reads the store that gave it back,
+//! and knows all that its thread knew. So whoever accesses the cell knows its latest write, and nothing races. As long as a thread
+//! has the lock, no other can access the cell: its step may be taken alone (`alone.rs`).
+//!
 //! **Fences.** Under TSO and PSO, if no path of a thread leads from a plain store to an access that could overtake it, each thread's accesses
 //! are ordered as in its code, except that a load may read a store of its own thread early. Then what is SC-before an access is *ghb*-before
 //! it, or the thread's own, and no access can miss anything.
@@ -28,8 +33,15 @@ use ravelin_program::{
 /// A register with more possible values than this says nothing about a lock.
 const MOST_VALUES: i128 = 64;
 
-/// By thread and step: whether it need not ask.
-pub(super) struct KnownFacts(Vec<Vec<bool>>);
+/// What is known at accesses whenever they are made.
+pub(super) struct KnownFacts {
+    /// By thread and step: it need not ask.
+    steps: Vec<Vec<bool>>,
+    /// By thread and step: it only accesses cells that are guarded.
+    pub guarded: Vec<Vec<bool>>,
+    /// Slots that are guarded.
+    cells: Vec<usize>,
+}
 
 impl KnownFacts {
     /// `tracked`: by slot, whether several threads use the cell and one writes it.
@@ -43,7 +55,8 @@ impl KnownFacts {
     ) -> Result<KnownFacts, Limit> {
         let program = &machine.program;
         let threads = &program.threads;
-        let mut known = KnownFacts(threads.iter().map(|thread| vec![false; thread.transitions.len()]).collect());
+        let none: Vec<Vec<bool>> = threads.iter().map(|thread| vec![false; thread.transitions.len()]).collect();
+        let mut known = KnownFacts { steps: none.clone(), guarded: none, cells: Vec::new() };
         if !settings.reductions.known_facts {
             return Ok(known);
         }
@@ -57,20 +70,75 @@ impl KnownFacts {
                 ordered &= !overtakes(thread, settings.model, |address| is_shared(number, address), watch)?;
             }
             if ordered {
-                known.0.iter_mut().for_each(|steps| steps.fill(true));
+                known.steps.iter_mut().for_each(|steps| steps.fill(true));
                 return Ok(known);
             }
         }
-        for slot in (0..machine.layout.addresses.len()).filter(|&slot| tracked(slot)) {
+        let tracked: Vec<usize> = (0..machine.layout.addresses.len()).filter(|&slot| tracked(slot)).collect();
+        let mut locks = Vec::new();
+        for &slot in &tracked {
             let lock = LockCell { program, machine, ranges, slot, address: machine.layout.addresses[slot] };
-            let Some(steps) = lock.steps(effects, watch)? else { continue };
-            steps.into_iter().for_each(|(thread, step)| known.0[thread][step] = true);
+            let Some(found) = lock.steps(effects, watch)? else { continue };
+            found.steps.iter().for_each(|&(thread, step)| known.steps[thread][step] = true);
+            if lock.synchronises(effects, settings.model) {
+                locks.push((slot, found.holding));
+            }
+        }
+        if !locks.is_empty() {
+            known.guard(machine, ranges, &tracked, &locks, watch)?;
         }
         Ok(known)
     }
 
     pub fn is_known(&self, thread: usize, step: usize) -> bool {
-        self.0[thread][step]
+        self.steps[thread][step]
+    }
+
+    /// Nothing races there.
+    pub fn is_guarded(&self, slot: usize) -> bool {
+        self.cells.contains(&slot)
+    }
+
+    /// Finds the cells that some lock guards.
+    fn guard(
+        &mut self,
+        machine: &Machine,
+        ranges: &Ranges,
+        tracked: &[usize],
+        locks: &[(usize, HoldingByThread)],
+        watch: &Watch,
+    ) -> Result<(), Limit> {
+        let program = &machine.program;
+        // By tracked cell: the locks that every access was made with so far.
+        let mut guards: Vec<Vec<usize>> =
+            tracked.iter().map(|slot| (0..locks.len()).filter(|&lock| locks[lock].0 != *slot).collect()).collect();
+        let mut accesses = Vec::new();
+        for (number, thread) in program.threads.iter().enumerate() {
+            for (step, transition) in thread.transitions.iter().enumerate() {
+                let held = |lock: usize| {
+                    locks[lock].1[number][transition.from.0].is_none_or(|holding| holding == Holding::Held)
+                };
+                for access in transition.instruction.accesses() {
+                    watch.steps(1 + tracked.len() / 8)?;
+                    let slots = slots(program, number, access.address, ranges, &machine.layout);
+                    for (guards, _) in guards.iter_mut().zip(tracked).filter(|(_, slot)| slots.contains(**slot)) {
+                        guards.retain(|&lock| held(lock));
+                    }
+                    accesses.push((number, step, slots));
+                }
+            }
+        }
+        let guarded = tracked.iter().zip(&guards).filter(|(_, guards)| !guards.is_empty());
+        self.cells = guarded.map(|(&slot, _)| slot).collect();
+        for (thread, step, slots) in accesses {
+            let open = |slot: &&usize| slots.contains(**slot) && !self.cells.contains(*slot);
+            let touches = tracked.iter().any(|&slot| slots.contains(slot));
+            if touches && !slots.leads_elsewhere() && tracked.iter().find(open).is_none() {
+                self.guarded[thread][step] = true;
+                self.steps[thread][step] = true;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -141,10 +209,20 @@ enum Holding {
     Held,
 }
 
+/// By thread and location; `None` where the thread does not come.
+type HoldingByThread = Vec<Vec<Option<Holding>>>;
+
+/// What is known of a cell that is a lock.
+struct FoundLock {
+    /// Steps that need not ask about it.
+    steps: Vec<(usize, usize)>,
+    holding: HoldingByThread,
+}
+
 impl LockCell<'_> {
-    /// The steps that need not ask about the cell, if it is a lock.
-    fn steps(&self, effects: &[Vec<MonitorEffect>], watch: &Watch) -> Result<Option<Vec<(usize, usize)>>, Limit> {
-        let mut known = Vec::new();
+    /// What is known of the cell, if it is a lock.
+    fn steps(&self, effects: &[Vec<MonitorEffect>], watch: &Watch) -> Result<Option<FoundLock>, Limit> {
+        let mut found = FoundLock { steps: Vec::new(), holding: Vec::new() };
         for (number, thread) in self.program.threads.iter().enumerate() {
             if !self.is_used_as_lock(number, thread, &effects[number], watch)? {
                 return Ok(None);
@@ -157,16 +235,35 @@ impl LockCell<'_> {
                         if holding != Holding::Held {
                             return Ok(None);
                         }
-                        known.push((number, step));
+                        found.steps.push((number, step));
                     }
                     Instruction::BlockingCas { address, .. } | Instruction::Lock(address) if self.is_at(address) => {
-                        known.push((number, step));
+                        found.steps.push((number, step));
                     }
                     _ => {}
                 }
             }
+            found.holding.push(holding);
         }
-        Ok(Some(known))
+        Ok(Some(found))
+    }
+
+    /// Whoever takes it knows what the thread knew that gave it back.
+    fn synchronises(&self, effects: &[Vec<MonitorEffect>], model: Model) -> bool {
+        let threads = self.program.threads.iter().zip(effects);
+        let mut steps = threads.flat_map(|(thread, effects)| thread.transitions.iter().zip(effects));
+        steps.all(|(transition, effect)| {
+            let accesses = transition.instruction.accesses();
+            if !accesses.iter().any(|access| self.is_at(access.address)) {
+                return true;
+            }
+            match *effect {
+                // Under TSO stores stay in order, and locked instructions wait for all of them.
+                MonitorEffect::Write(mode) => mode.release || model == Model::Tso,
+                MonitorEffect::Update(mode) | MonitorEffect::Compare(mode, _) => mode.acquire || model.is_hardware(),
+                _ => true,
+            }
+        })
     }
 
     /// Every access of a thread to the cell is one of those listed above, or a load, and none may lead to it that has a computed address.

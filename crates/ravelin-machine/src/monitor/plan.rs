@@ -50,6 +50,8 @@ pub(crate) struct MonitorPlan {
     pub passing: Vec<Vec<Option<PassingValues>>>,
     /// Some access can lead to cells that are not known yet.
     pub leads_elsewhere: bool,
+    /// By thread and step: it only accesses cells that a lock guards.
+    pub guarded: Vec<Vec<bool>>,
     /// TSO or PSO.
     pub hardware: Option<Model>,
 }
@@ -180,6 +182,7 @@ impl MonitorPlan {
             asked: Vec::new(),
             passing: Vec::new(),
             leads_elsewhere,
+            guarded: Vec::new(),
             hardware: settings.model.is_hardware().then_some(settings.model),
         };
         for (slot, by_thread) in touches.iter().enumerate() {
@@ -213,8 +216,9 @@ impl MonitorPlan {
             plan.asked.push(asked);
         }
         if settings.races {
-            plan.add_marks(&touches, watch)?;
+            plan.add_marks(&touches, &known, watch)?;
         }
+        plan.guarded = known.guarded;
         if plan.columns() > MOST_COLUMNS {
             return Err(MonitorRefusal::TooManyFacts { facts: plan.columns(), limit: MOST_COLUMNS }.into());
         }
@@ -333,8 +337,11 @@ impl MonitorPlan {
         self.facts.len() - 1
     }
 
-    fn add_marks(&mut self, touches: &[Vec<CellUse>], watch: &Watch) -> Result<(), Limit> {
+    fn add_marks(&mut self, touches: &[Vec<CellUse>], known: &KnownFacts, watch: &Watch) -> Result<(), Limit> {
         for (cell, MonitorCell { slot, .. }) in self.cells.iter().enumerate() {
+            if known.is_guarded(*slot) {
+                continue;
+            }
             let can = |thread: usize, atomic: bool, writes: bool| {
                 touches[*slot][thread].kinds[usize::from(atomic)][usize::from(writes)]
             };
