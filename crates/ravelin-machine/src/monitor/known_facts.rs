@@ -293,7 +293,8 @@ impl LockCell<'_> {
     fn is_lock_step(&self, instruction: &Instruction) -> bool {
         let is_zero = |value: &Expr| *value == Expr::Const(0);
         match instruction {
-            Instruction::Load { .. } | Instruction::Wait { .. } | Instruction::Lock(_) | Instruction::Unlock(_) => true,
+            Instruction::Load { .. } | Instruction::Wait { .. } | Instruction::Unlock(_) => true,
+            Instruction::Lock(_) => self.takes(&Expr::Const(1)),
             Instruction::Store { value, .. } => is_zero(value),
             Instruction::Rmw { op: RmwOp::Exchange, operand, .. } => self.takes(operand),
             Instruction::CompareExchange { expected, new, .. } | Instruction::BlockingCas { expected, new, .. } => {
