@@ -35,7 +35,8 @@ impl LockProgram {
     fn text(seed: u64) -> String {
         let mut random = Random::new(seed);
         let domain = random.pick(&["bool", "0..3", "wrapping 0..2", "wrapping 0..=0", "_"]);
-        let initial = if random.once_in(8) { " = 1" } else { "" };
+        let holds_one = domain != "wrapping 0..=0";
+        let initial = if holds_one && random.once_in(8) { " = 1" } else { "" };
         let data = random.pick(&["", ": 0..3"]);
         let mut text = format!("static l: {domain}{initial}; static a{data}; static b; static c: bool;\n");
         let threads = random.within(2..=3);
