@@ -122,109 +122,147 @@ pub fn last_write(cell: &ShadowCell, byte: usize) -> Option<u64> {
 /// `thread` makes the non-atomic access `mine` now.
 #[inline(always)]
 pub fn access(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> RaceCheck {
-    if repeat_alone(cell, mine) { RaceCheck::default() } else { access_anew(cell, thread, mine, lists) }
+    let (first, others) = unlocked_slots(cell);
+    if first == 0 && is_alone(others, mine) && access_alone(cell, others, mine) {
+        return RaceCheck::default();
+    }
+    access_shared(cell, thread, mine, lists)
 }
 
+/// [`access`] to a word that is not the thread's own.
 #[inline(never)]
-fn access_anew(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> RaceCheck {
-    if access_alone(cell, mine) || renew(cell, thread, mine, lists) {
+fn access_shared(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> RaceCheck {
+    if lists.renews() && access_unlocked(cell, thread, mine) {
         return RaceCheck::default();
     }
     access_locked(cell, thread, mine, lists)
 }
 
-/// [`access_alone`] for an access that the thread made before, to the same bytes, with nothing to remove and
-/// no slot to share.
+/// Whether a word belongs to the thread of `mine` so far. `others` are the slots after the first, which is empty.
 #[inline(always)]
-fn repeat_alone(cell: &ShadowCell, mine: u64) -> bool {
-    let (first, [one, two, three]) = unlocked_slots(cell);
-    let is_same = |slot: u64| slot & EXCEPT_EPOCH == mine & EXCEPT_EPOCH;
-    let is_apart = |slot: u64| (slot & mine & BYTES == 0 || slot & WRITE > mine & WRITE) && !alike(slot, mine);
-    let stays = |slot: u64| slot == 0 || tid(slot) == tid(mine) && (is_same(slot) || is_apart(slot));
-    if first != 0 || !stays(one) || !stays(two) || !stays(three) {
-        return false;
-    }
-    let index = if is_same(one) {
-        1
-    } else if is_same(two) {
-        2
-    } else if is_same(three) {
-        3
+fn is_alone([one, two, three]: [u64; SLOTS - 1], mine: u64) -> bool {
+    let is_own = |slot: u64| slot == 0 || tid(slot) == tid(mine);
+    one | two | three != 0 && is_own(one) & is_own(two) & is_own(three)
+}
+
+/// The access `mine` to a word that belongs to its thread so far. Returns false, and changes nothing, if there is no
+/// room.
+// Here and below, slots are in variables: an array would be written to the stack and read again at once, which takes
+// longer than all the rest.
+#[inline(always)]
+fn access_alone(cell: &ShadowCell, [one, two, three]: [u64; SLOTS - 1], mine: u64) -> bool {
+    // What a thread did before happens before what it does now.
+    let rest = |slot: u64| if slot & WRITE <= mine & WRITE { without(slot, mine) } else { slot };
+    let (one_left, two_left, three_left) = (rest(one), rest(two), rest(three));
+    let (place, stored) = if alike(one, mine) {
+        (1, one | mine)
+    } else if alike(two, mine) {
+        (2, two | mine)
+    } else if alike(three, mine) {
+        (3, three | mine)
+    } else if one_left == 0 {
+        (1, mine)
+    } else if two_left == 0 {
+        (2, mine)
+    } else if three_left == 0 {
+        (3, mine)
     } else {
         return false;
     };
-    cell[index].store(mine, Ordering::Relaxed);
+    let leave = |index: usize, slot: u64, left: u64| {
+        if left != slot && index != place {
+            cell[index].store(left, Ordering::Relaxed);
+        }
+    };
+    leave(1, one, one_left);
+    leave(2, two, two_left);
+    leave(3, three, three_left);
+    cell[place].store(stored, Ordering::Relaxed);
     true
 }
 
-/// The read `mine`, if the cell holds an earlier read of the same bytes by the same thread, and nothing that the new one
-/// races with. Returns false if that is not so, or if another thread works with the cell; then the access must be made
-/// with the lock, whatever was stored here.
+/// The access `mine` by a single atomic instruction, without the lock: the first access to the word, or a read that races
+/// with nothing in the cell and replaces or extends an earlier read of its thread, or finds an empty slot. Returns false
+/// if it is none of these, or if another thread works with the cell; then the access must be made with the lock, whatever
+/// was stored here.
 ///
 /// A thread that has the lock compares its access with the slots that it found, and may overwrite them. So the cell is
 /// looked at again after the slot was replaced. If it was unlocked all the time, every later owner of the lock finds the
-/// new slot. If it was locked and unlocked in between, what the owner stored is visible, and the new slot is still
-/// there.
+/// new slot. If it was locked and unlocked in between, the owner has stored its access, so some slot differs.
 #[inline(always)]
-fn renew(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> bool {
-    let first = cell[0].load(Ordering::Relaxed);
-    if mine & WRITE != 0 || first == 0 || first & LOCKED != 0 || !lists.renews() {
-        return false;
-    }
-    let slots = [0, 1, 2, 3].map(|index: usize| cell[index].load(Ordering::Relaxed));
-    let Some(index) = slots.iter().position(|slot| slot & EXCEPT_EPOCH == mine & EXCEPT_EPOCH) else {
-        return false;
-    };
-    // The same thread may have read other bytes in this epoch: then the two share a slot.
-    if slots.iter().any(|slot| alike(*slot, mine)) {
-        return false;
-    }
-    let renewed = if index == 0 { mine } else { first };
-    is_quiet(cell, thread, first, mine)
-        && cell[index].compare_exchange(slots[index], mine, Ordering::SeqCst, Ordering::Relaxed).is_ok()
-        && cell[0].load(Ordering::SeqCst) == renewed
-        && cell[index].load(Ordering::Relaxed) == mine
-        && is_quiet(cell, thread, renewed, mine)
-}
-
-/// Whether the read `mine` has nothing to look for in the lists, and races with nothing in the cell, whose first slot is
-/// this.
-#[inline(always)]
-fn is_quiet(cell: &ShadowCell, thread: &ThreadClocks, first: u64, mine: u64) -> bool {
-    let is_harmless = if first & MARKER != 0 { !looks(first, mine, mine) } else { !races(thread, first, mine) };
-    is_harmless && (1..SLOTS).all(|index| !races(thread, cell[index].load(Ordering::Relaxed), mine))
-}
-
-/// The access `mine` to a word that belongs to its thread so far. Returns false if that is not so, or if there is no
-/// room.
-#[inline(always)]
-fn access_alone(cell: &ShadowCell, mine: u64) -> bool {
-    let (first, slots) = unlocked_slots(cell);
-    let is_own = |slot: u64| slot == 0 || tid(slot) == tid(mine);
-    if first != 0 || !(is_own(slots[0]) && is_own(slots[1]) && is_own(slots[2])) || slots[0] | slots[1] | slots[2] == 0
+fn access_unlocked(cell: &ShadowCell, thread: &ThreadClocks, mine: u64) -> bool {
+    let (first, [one, two, three]) = unlocked_slots(cell);
+    let (place, slot, stored) = if first | one | two | three == 0 {
+        // Not the first slot: the word belongs to the thread now.
+        (1, 0, mine)
+    } else if mine & WRITE == 0
+        && first & LOCKED == 0
+        && let Some(read) = read_unlocked([first, one, two, three], thread, mine)
     {
-        return false;
-    }
-    let (mut shared, mut free) = (None, None);
-    for (index, slot) in slots.into_iter().enumerate().rev() {
-        if alike(slot, mine) {
-            shared = Some((index, slot));
-            continue;
-        }
-        // What a thread did before happens before what it does now.
-        let left = if slot & WRITE <= mine & WRITE { without(slot, mine) } else { slot };
-        if left == 0 {
-            free = Some((index, 0));
-        }
-        if left != slot {
-            cell[index + 1].store(left, Ordering::Relaxed);
-        }
-    }
-    let Some((index, slot)) = shared.or(free) else {
+        read
+    } else {
         return false;
     };
-    cell[index + 1].store(slot | mine, Ordering::Relaxed);
-    true
+    if cell[place].compare_exchange(slot, stored, Ordering::SeqCst, Ordering::Relaxed).is_err() {
+        return false;
+    }
+    let (first_now, [one_now, two_now, three_now]) = unlocked_slots(cell);
+    let is_expected = |index: usize, before: u64, now: u64| now == if index == place { stored } else { before };
+    is_expected(0, first, first_now)
+        && is_expected(1, one, one_now)
+        && is_expected(2, two, two_now)
+        && is_expected(3, three, three_now)
+}
+
+/// Which slot the read `mine` changes, what it is and what it becomes, if nothing else has to be done. A read that is new
+/// to the cell removes what it makes superfluous, which takes the lock: otherwise cells would fill with old reads.
+#[inline(always)]
+fn read_unlocked(
+    [first, one, two, three]: [u64; SLOTS],
+    thread: &ThreadClocks,
+    mine: u64,
+) -> Option<(usize, u64, u64)> {
+    let is_marked = first & MARKER != 0;
+    let head = if is_marked { 0 } else { first };
+    if races(thread, head, mine) || races(thread, one, mine) || races(thread, two, mine) || races(thread, three, mine) {
+        return None;
+    }
+    let is_own = |slot: u64| (slot ^ mine) & (EXCEPT_EPOCH & !BYTES) == 0;
+    let own_reads = |slot: u64| if is_own(slot) { slot & BYTES } else { 0 };
+    let all_own = own_reads(head) | own_reads(one) | own_reads(two) | own_reads(three);
+    if is_marked && looks(first, mine, all_own) {
+        return None;
+    }
+    // Slots of the thread's reads that share an epoch or bytes with this one: there must be one at most, of the same
+    // bytes or of the same epoch.
+    let concerned = |slot: u64| is_own(slot) && (alike(slot, mine) || slot & mine & BYTES != 0);
+    let mut own = None;
+    let mut consider = |index: usize, slot: u64| {
+        let fits = !concerned(slot) || own.is_none() && (alike(slot, mine) || (slot ^ mine) & BYTES == 0);
+        if concerned(slot) {
+            own = Some((index, slot, if alike(slot, mine) { slot | mine } else { mine }));
+        }
+        fits
+    };
+    if !(consider(0, head) && consider(1, one) && consider(2, two) && consider(3, three)) {
+        return None;
+    }
+    if own.is_some() {
+        return own;
+    }
+    // An empty first slot is taken first: that keeps a thread from taking the word for its own.
+    let (place, free) = if first == 0 {
+        (0, first)
+    } else if one == 0 {
+        (1, one)
+    } else if two == 0 {
+        (2, two)
+    } else {
+        (3, three)
+    };
+    let superseded = |slot: u64| slot & WRITE == 0 && remainder(thread, slot, mine) != slot;
+    let is_new = free == 0 && !(superseded(head) || superseded(one) || superseded(two) || superseded(three));
+    is_new.then_some((place, free, mine))
 }
 
 /// The first slot and then the others, without the lock. In this order: a thread that empties the first slot has changed
