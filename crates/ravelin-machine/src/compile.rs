@@ -73,6 +73,8 @@ pub(crate) struct ThreadCode {
     pub fusible: Vec<bool>,
     pub futures: Vec<Future>,
     pub observed_location: Vec<bool>,
+    /// Registers dead at the beginning, as masks to keep.
+    pub unused_at_first: Vec<(u32, u64)>,
 }
 
 /// A compiled transition.
@@ -287,6 +289,10 @@ impl Machine {
                 }
                 field.set(&mut state, declared.initial);
             }
+            // As after every step: a loop that ends where it began would otherwise have states of its first round.
+            for &(word, keep) in &self.threads[thread].unused_at_first {
+                state[word as usize] &= keep;
+            }
         }
         let mut open = Vec::new();
         for (slot, &address) in self.layout.addresses.iter().enumerate() {
@@ -416,18 +422,19 @@ impl Compile<'_> {
             }
         }
         starts.push(steps.len());
+        let at_first = live.at(thread.initial.0);
+        let dead = |&register: &usize| at_first[register / 64] >> (register % 64) & 1 == 0;
+        let unused_at_first = self.masks(number, (0..thread.registers.len()).filter(dead));
         self.watch.release(live.bytes());
         drop(live);
         let fusible =
             fuse::fusible_locations(self.program, number, self.settings, observed, self.layout, self.ranges, private);
-        Ok(ThreadCode { starts, steps, fusible, futures, observed_location: observed.locations[number].clone() })
+        let observed_location = observed.locations[number].clone();
+        Ok(ThreadCode { starts, steps, fusible, futures, observed_location, unused_at_first })
     }
 
     /// What to clear on arrival: registers dead there that may hold something.
     fn forget(&self, thread: usize, live: &[u64], before: &[u64], instruction: &Instruction) -> Vec<(u32, u64)> {
-        if !self.settings.reductions.liveness {
-            return Vec::new();
-        }
         let is_live = |register: usize| live[register / 64] >> (register % 64) & 1 == 1;
         let written = instruction.written_registers().into_iter().map(|RegId(register)| register);
         let mut dying: Vec<usize> = written.filter(|&register| !is_live(register)).collect();
@@ -439,8 +446,16 @@ impl Compile<'_> {
             }
         }
         dying.sort_unstable();
+        self.masks(thread, dying.into_iter())
+    }
+
+    /// What to keep in order to forget these registers.
+    fn masks(&self, thread: usize, dead: impl Iterator<Item = usize>) -> Vec<(u32, u64)> {
         let mut masks: Vec<(u32, u64)> = Vec::new();
-        for field in dying.into_iter().map(|register| self.layout.registers[thread][register]) {
+        if !self.settings.reductions.liveness {
+            return masks;
+        }
+        for field in dead.map(|register| self.layout.registers[thread][register]) {
             if field.mask == 0 {
                 continue;
             }
