@@ -106,6 +106,14 @@ fn verdicts_are_those_of_all_graphs_of_more_events() {
     compare(config, seeds(400), |_| {});
 }
 
+/// Cells that are counted up and down in wide types, of which the monitor lists the values that can occur.
+#[test]
+fn verdicts_are_those_of_all_graphs_of_programs_that_count() {
+    let config = Config { counters: true, domains: false, ..Config::c11() };
+    compare(Config { non_atomic: false, max_events: 8, ..config.clone() }, seeds(300), |_| {});
+    compare(config, seeds(200), |_| {});
+}
+
 /// Whether one fails with a stale value depends on the value that it expects, which is a constant or in a register.
 #[test]
 fn compare_exchanges_that_expect_constants_and_registers() {

@@ -242,6 +242,11 @@ fn loop_free_programs() {
 }
 
 #[test]
+fn programs_that_count() {
+    compare(Config::counters(), 1_000);
+}
+
+#[test]
 fn programs_with_identical_threads() {
     let generator = Generator::new(Config::all());
     compare_all(400, &|seed| triplets(&generator, seed));

@@ -3,8 +3,8 @@
 use super::random::Random;
 use super::{Config, InstructionKind};
 use ravelin_program::{
-    Address, Arithmetic, BinaryOp, Domain, Escape, Expr, Instruction, LocId, Order, RegId, ThreadBuilder, UnaryOp,
-    Value, VarId, WaitAtom, WaitCondition,
+    Address, Arithmetic, BinaryOp, Domain, Escape, Expr, Instruction, LocId, Order, RegId, RmwOp, ThreadBuilder,
+    UnaryOp, Value, VarId, WaitAtom, WaitCondition,
 };
 
 /// A variable to access.
@@ -66,6 +66,9 @@ impl Body<'_, '_> {
         if size < 2 {
             let instruction = self.instruction();
             return self.thread.edge(from, instruction, to);
+        }
+        if self.config.counters && self.events >= 2 && self.random.once_in(2) {
+            return self.count(from, to);
         }
         let has = |kind| self.kinds.iter().any(|&(other, weight)| other == kind && weight > 0);
         let accesses = has(InstructionKind::Load) && has(InstructionKind::Store) && self.events >= 2;
@@ -147,6 +150,51 @@ impl Body<'_, '_> {
         self.thread.edge(from, open, inside);
         self.block(inside, after, (size - 1).max(1));
         self.thread.edge(after, close, to);
+    }
+
+    /// Adds to a cell, or subtracts from it.
+    fn count(&mut self, from: LocId, to: LocId) {
+        let address = self.address();
+        let by = self.constant();
+        let op = self.random.pick(&[RmwOp::Add, RmwOp::Add, RmwOp::Sub]);
+        let register = self.load_register();
+        let how = self.random.below(if self.config.loops { 5 } else { 4 });
+        if how < 2 {
+            self.events -= 1;
+            let old = self.random.once_in(2).then_some(register);
+            let order = self.order(|_| true);
+            return self.thread.edge(from, Instruction::rmw(op, self.arithmetic, address, by, order, old), to);
+        }
+        self.events -= 2;
+        let order = self.order(Order::fits_load);
+        let sum = Expr::binary_in(self.arithmetic, op.binary().unwrap_or(BinaryOp::Add), register.into(), by);
+        let middle = self.thread.fresh();
+        self.thread.edge(from, Instruction::Load { reg: register, address: address.clone(), order }, middle);
+        if how < 4 {
+            let masked = self.random.once_in(3);
+            let value = match masked {
+                true => Expr::binary_in(self.arithmetic, BinaryOp::BitAnd, sum, Expr::Const(127)),
+                false => sum,
+            };
+            let order = self.order(Order::fits_store);
+            return self.thread.edge(middle, Instruction::Store { address, value, order }, to);
+        }
+        let name = format!("ok{}", self.thread.thread.registers.len());
+        let ok = self.thread.register_with(name, Domain::new(0, 1, Escape::Error));
+        let after = self.thread.fresh();
+        let exchange = Instruction::CompareExchange {
+            address,
+            expected: register.into(),
+            new: sum,
+            success: self.order(|_| true),
+            failure: self.order(Order::fits_load),
+            weak: self.random.once_in(2),
+            old: Some(register),
+            ok: Some(ok),
+        };
+        self.thread.edge(middle, exchange, after);
+        self.thread.edge(after, Instruction::Assume(Expr::Atom(ok)), to);
+        self.thread.edge(after, Instruction::Assume(Expr::Atom(ok).not()), middle);
     }
 
     /// A store and then a load or a store elsewhere, which may overtake it: the source of every weak behaviour.

@@ -27,7 +27,7 @@ pub use shrink::shrink;
 use body::{Body, VariableChoice};
 use ravelin_program::{
     Arithmetic, Domain, Escape, InitialValue, LocId, Order, Program, ProgramBuilder, RmwOp, ThreadBuilder, Unnamed,
-    Variable,
+    Value, Variable,
 };
 use std::ops::RangeInclusive;
 
@@ -61,6 +61,9 @@ pub struct Config {
     pub loops: bool,
     /// Some loads and stores are not atomic.
     pub non_atomic: bool,
+    /// Steps that count: cells and operators have wide types that wrap, and there are additions to a cell, also as a load
+    /// and a store and, with loops, as a compare-exchange that is repeated until it succeeds. There are no other loops.
+    pub counters: bool,
     /// The orders of atomic accesses and fences.
     pub orders: Vec<Order>,
     /// The kinds of instructions and their weights.
@@ -113,6 +116,7 @@ impl Config {
             branches: true,
             loops: true,
             non_atomic: true,
+            counters: false,
             orders: Order::ATOMIC.to_vec(),
             kinds: vec![
                 (InstructionKind::Nop, 1),
@@ -139,6 +143,11 @@ impl Config {
     /// Everything except loops.
     pub fn loop_free() -> Config {
         Config { loops: false, ..Config::all() }
+    }
+
+    /// Everything, with counters.
+    pub fn counters() -> Config {
+        Config { counters: true, domains: false, ..Config::all() }
     }
 
     /// What execution graphs support: loop-free, at most seven accesses and fences, no bus lock, no locked blocks,
@@ -174,7 +183,7 @@ impl Generator {
         let config = &self.config;
         let mut random = Random::new(seed);
         let mut builder = ProgramBuilder::new(format!("seed {seed}"));
-        let loops = config.loops && random.once_in(2);
+        let loops = config.loops && !config.counters && random.once_in(2);
         // Without small domains the values of a loop could grow for ever.
         let small = loops || (config.domains && random.once_in(3));
         // Drawn apart, so that the other programs do not depend on it.
@@ -186,7 +195,13 @@ impl Generator {
         } else if loops {
             builder.program.memory.unnamed = Unnamed::Cells(small_domain(&mut random));
         }
-        let arithmetic = if config.wrapping && random.once_in(6) { wrapping(&mut random) } else { Arithmetic::Checked };
+        let arithmetic = if config.counters && random.once_in(2) {
+            Arithmetic::Wrapping(wide_domain(&mut random))
+        } else if config.wrapping && random.once_in(6) {
+            wrapping(&mut random)
+        } else {
+            Arithmetic::Checked
+        };
         let threads = self.threads(&mut random);
         let kinds = self.kinds(&mut random);
         let mut events = config.max_events;
@@ -263,9 +278,11 @@ impl Generator {
                 if self.config.arrays && random.once_in(6) { Variable::array(name, 2) } else { Variable::scalar(name) };
             if all || (small && random.once_in(2)) {
                 variable = variable.with_domain(small_domain(random));
+            } else if self.config.counters && random.once_in(2) {
+                variable = variable.with_domain(wide_domain(random));
             }
             let domain = variable.domain;
-            let any = self.config.any_initial && !domain.is_full() && random.once_in(6);
+            let any = self.config.any_initial && !self.config.counters && !domain.is_full() && random.once_in(6);
             let start = if random.once_in(4) { 1.min(domain.hi) } else { 0.max(domain.lo) };
             variable = variable.with_initial(if any { InitialValue::Any } else { InitialValue::Value(start) });
             let cells = variable.cells();
@@ -293,6 +310,12 @@ impl Generator {
 fn wrapping(random: &mut Random) -> Arithmetic {
     let (lo, hi) = random.pick(&[(0, 1), (0, 2), (0, 3), (0, 3), (0, 6), (-2, 1), (-1, 2)]);
     Arithmetic::Wrapping(Domain::new(lo, hi, Escape::Wrap))
+}
+
+/// As in C: so many values that runs of small programs reach few of them.
+fn wide_domain(random: &mut Random) -> Domain {
+    let (lo, hi) = random.pick(&[(-128, 127), (0, 255), (-32_768, 32_767), (Value::MIN, Value::MAX)]);
+    Domain::new(lo, hi, Escape::Wrap)
 }
 
 /// Few values, near 0. Faults are the rarest escape: they end a run.
