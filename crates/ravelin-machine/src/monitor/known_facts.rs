@@ -306,7 +306,7 @@ impl LockCell<'_> {
 
     /// A constant that the cell keeps and that is not 0.
     fn takes(&self, value: &Expr) -> bool {
-        matches!(value, Expr::Const(value) if *value != 0 && self.program.memory.domain_at(self.address).contains(*value))
+        matches!(value, Expr::Const(value) if *value != 0 && self.program.memory.domain_at(self.address).is_ok_and(|domain| domain.contains(*value)))
     }
 
     fn is_at(&self, address: &Address) -> bool {
