@@ -97,11 +97,9 @@ impl<'a> Flows<'a> {
         *step += 1;
         let flow = StepFlow { thread, once, step: *step };
         match instruction {
-            Instruction::Assign { reg, value } => {
-                self.to_register(flow, *reg, FlowSource::Expr { thread, expr: value })
-            }
+            Instruction::Assign { reg, value } => self.assign(flow, *reg, FlowSource::Expr { thread, expr: value }),
             Instruction::Havoc { reg, lo, hi } => {
-                self.to_register(flow, *reg, FlowSource::Any(Interval { lo: *lo, hi: *hi }));
+                self.assign(flow, *reg, FlowSource::Any(Interval { lo: *lo, hi: *hi }));
             }
             Instruction::Load { reg, address, .. } => self.read(flow, Some(*reg), address),
             Instruction::Wait { address, old, .. } => self.read(flow, *old, address),
@@ -122,7 +120,7 @@ impl<'a> Flows<'a> {
                 self.write(flow, address, |_| FlowSource::Expr { thread, expr: new });
                 self.read(flow, *old, address);
                 if let Some(ok) = ok {
-                    self.to_register(flow, *ok, FlowSource::Any(Interval { lo: 0, hi: 1 }));
+                    self.assign(flow, *ok, FlowSource::Any(Interval { lo: 0, hi: 1 }));
                 }
             }
             Instruction::BlockingCas { address, new, .. } => {
@@ -140,7 +138,7 @@ impl<'a> Flows<'a> {
         }
     }
 
-    fn to_register(&mut self, flow: StepFlow, register: RegId, from: FlowSource<'a>) {
+    fn assign(&mut self, flow: StepFlow, register: RegId, from: FlowSource<'a>) {
         let domain = self.program.threads[flow.thread].registers[register.0].domain;
         let to = self.register(flow.thread, register);
         self.flows.push(Flow { from, to, domain, once: flow.once, step: flow.step });
@@ -151,12 +149,12 @@ impl<'a> Flows<'a> {
         let (nodes, gaps) = self.cells(flow.thread, address);
         let empty = nodes.is_empty();
         for node in nodes {
-            self.to_register(flow, register, FlowSource::Node(node));
+            self.assign(flow, register, FlowSource::Node(node));
         }
         if gaps && self.program.memory.unnamed != Unnamed::Nothing {
-            self.to_register(flow, register, FlowSource::Node(self.nodes - 1));
+            self.assign(flow, register, FlowSource::Node(self.nodes - 1));
         } else if empty {
-            self.to_register(flow, register, FlowSource::Any(Interval::point(0)));
+            self.assign(flow, register, FlowSource::Any(Interval::point(0)));
         }
     }
 
