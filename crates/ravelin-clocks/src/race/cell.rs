@@ -399,19 +399,23 @@ fn look_into_lists(
 ) {
     outcome.met_atomics = cell.slots[0] & mine & BYTES != 0;
     lists.for_each(|list, is_spilt| {
-        let raced = list::meet(list, thread, mine);
-        outcome.raced = outcome.raced.or(raced);
         if !is_spilt {
+            let raced = list::meet(list, thread, mine, 0, |_| ());
+            outcome.raced = outcome.raced.or(raced);
             return;
         }
-        if !*stored {
-            let victim = victim(&cell.slots, mine);
-            list::add(list, cell.slots[victim]);
+        let victim = (!*stored).then(|| victim(&cell.slots, mine));
+        let (mut spilt, added) = (0, victim.map_or(0, |victim| cell.slots[victim]));
+        let raced = list::meet(list, thread, mine, added, |slot| {
+            if slot & ATOMIC == 0 {
+                spilt |= in_marker(slot);
+            }
+        });
+        outcome.raced = outcome.raced.or(raced);
+        if let Some(victim) = victim {
             cell.set(victim, mine);
             *stored = true;
         }
-        let plain = list.slots().filter(|slot| **slot != 0 && **slot & ATOMIC == 0);
-        let spilt = plain.fold(0, |spilt, slot| spilt | in_marker(*slot));
         let rest = cell.slots[0] & !(SPILT | SPILT_BYTES) | spilt;
         cell.slots[0] = if rest & (SPILT | BYTES) == 0 { 0 } else { rest };
     });

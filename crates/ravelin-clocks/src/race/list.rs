@@ -44,14 +44,40 @@ pub fn first_race(list: &mut impl AccessList, thread: &ThreadClocks, mine: u64) 
     list.slots().map(|slot| *slot).find(|&slot| races(thread, slot, mine))
 }
 
-/// The same, and forgets what `mine` makes superfluous.
-pub fn meet(list: &mut impl AccessList, thread: &ThreadClocks, mine: u64) -> Option<u64> {
-    let mut raced = None;
-    for slot in list.slots().filter(|slot| **slot & mine & BYTES != 0) {
-        if raced.is_none() && races(thread, *slot, mine) {
-            raced = Some(*slot);
+/// The same, and forgets what `mine` makes superfluous. Then adds the access `added`, unless it is 0, and calls `each` with
+/// all that is in the list. In one turn, because the lists of words that many threads use are long.
+#[inline(always)]
+pub fn meet(
+    list: &mut impl AccessList,
+    thread: &ThreadClocks,
+    mine: u64,
+    mut added: u64,
+    mut each: impl FnMut(u64),
+) -> Option<u64> {
+    let (mut raced, mut room) = (None, None);
+    list.slots().for_each(|slot| {
+        if *slot & mine & BYTES != 0 {
+            if raced.is_none() && races(thread, *slot, mine) {
+                raced = Some(*slot);
+            }
+            *slot = remainder(thread, *slot, mine);
         }
-        *slot = remainder(thread, *slot, mine);
+        if *slot == 0 {
+            room = Some(slot);
+            return;
+        }
+        if added != 0 && alike(*slot, added) {
+            *slot |= added;
+            added = 0;
+        }
+        each(*slot);
+    });
+    if added != 0 {
+        each(added);
+        match room {
+            Some(slot) => *slot = added,
+            None => list.push(added),
+        }
     }
     raced
 }
