@@ -268,22 +268,23 @@ fn read_unlocked(
     if !(consider(0, head) && consider(1, one) && consider(2, two) && consider(3, three)) {
         return None;
     }
-    if own.is_some() {
-        return own;
+    let superseded = |slot: u64| slot & WRITE == 0 && !is_own(slot) && remainder(thread, slot, mine) != slot;
+    if superseded(head) || superseded(one) || superseded(two) || superseded(three) {
+        return None;
     }
     // An empty first slot is taken first: that keeps a thread from taking the word for its own.
-    let (place, free) = if first == 0 {
-        (0, first)
+    let free = if first == 0 {
+        Some(0)
     } else if one == 0 {
-        (1, one)
+        Some(1)
     } else if two == 0 {
-        (2, two)
+        Some(2)
+    } else if three == 0 {
+        Some(3)
     } else {
-        (3, three)
+        None
     };
-    let superseded = |slot: u64| slot & WRITE == 0 && remainder(thread, slot, mine) != slot;
-    let is_new = free == 0 && !(superseded(head) || superseded(one) || superseded(two) || superseded(three));
-    is_new.then_some((place, free, mine))
+    own.or_else(|| free.map(|place| (place, 0, mine)))
 }
 
 /// The first slot and then the others, without the lock. In this order: a thread that empties the first slot has changed
