@@ -10,13 +10,8 @@
 //!
 //! Nothing older is kept than a sighting that all threads know ([`crate::common`]): no thread can be forced to see a
 //! write before that one, and what a thread knows is never less.
-//!
-//! Sightings that all threads know but idle ones, and no idle one does, are *folded*: of those by one thread, the last
-//! stays, and a folded one that has the epoch of the first and the write of the last. An idle thread that learns nothing
-//! more sees no difference. One that learns what a thread knew in between seems to know the last of these writes: that may
-//! hide a violation, and invents none, because a folded sighting forces nothing.
 
-use crate::clock::{Clock, Epoch, NOBODY, Tid};
+use crate::clock::{Clock, Epoch, Tid};
 use crate::common::CommonView;
 use crate::live::Live;
 use crate::thread::ThreadClocks;
@@ -35,7 +30,7 @@ struct PackedSighting {
     /// The write's number, and the thread that saw it in the low bits.
     stamp: u64,
     epoch: Epoch,
-    /// The thread that wrote it; [`NOBODY`] for a folded sighting.
+    /// The thread that wrote it.
     writer: Tid,
     /// How many read-modify-writes it is after the last plain write (4.1); 0 if it is one itself.
     updates: u16,
@@ -61,11 +56,6 @@ impl PackedSighting {
     #[inline(always)]
     fn tid(&self) -> Tid {
         self.stamp as Tid
-    }
-
-    #[inline(always)]
-    fn is_folded(&self) -> bool {
-        self.writer == NOBODY
     }
 
     #[inline(always)]
@@ -194,7 +184,7 @@ impl History {
                 known = known.max(seen.timestamp());
                 break;
             }
-            if forced.is_none() && !seen.is_folded() && seen.known(me, sc) {
+            if forced.is_none() && seen.known(me, sc) {
                 forced = Some(*seen);
             }
         }
@@ -310,49 +300,14 @@ impl History {
 
     /// Forgets the sightings before the newest one that all threads know. Returns how many.
     fn forget_common(&mut self, common: &CommonView) -> u32 {
-        let is_common = |seen: &PackedSighting| !seen.is_folded() && common.covers(seen.tid(), seen.epoch);
+        let is_common = |seen: &PackedSighting| common.covers(seen.tid(), seen.epoch);
         let superseded = match is_common(&self.last) {
             true => self.older.len(),
             false => self.older.iter().rposition(is_common).unwrap_or(0),
         };
         self.cut |= superseded > 0;
         self.older.drain(..superseded);
-        let folded = if common.has_idle() { self.fold(common) } else { 0 };
-        (superseded + folded) as u32
-    }
-
-    /// Folds the sightings that all threads know but idle ones, if they know a newer write, and no idle one does. Returns by
-    /// how many there are fewer.
-    fn fold(&mut self, common: &CommonView) -> usize {
-        let is_known = |seen: &&PackedSighting| !seen.is_folded() && common.is_known_to_active(seen.tid(), seen.epoch);
-        let Some(newest) = self.seen().find(is_known).map(PackedSighting::timestamp) else {
-            return 0;
-        };
-        let to_idle = |seen: &PackedSighting| common.is_known_to_idle(seen.tid(), seen.epoch);
-        // What all threads know may be something else than when the view was made.
-        let from = self.older.iter().rposition(to_idle).map_or(usize::from(self.cut), |last| last + 1);
-        let to = self.older.partition_point(|seen| seen.timestamp() < newest);
-        if to <= from {
-            return 0;
-        }
-        // For each thread its last sighting, newest first, and the epoch of its first one.
-        let mut lasts: Vec<(PackedSighting, Epoch)> = Vec::new();
-        for seen in self.older[from..to].iter().rev() {
-            match lasts.iter_mut().find(|(last, _)| last.tid() == seen.tid()) {
-                Some((_, first)) => *first = seen.epoch,
-                None => lasts.push((*seen, seen.epoch)),
-            }
-        }
-        let mut kept = from;
-        for (last, first) in lasts.into_iter().rev() {
-            let folded = (first < last.epoch).then_some(PackedSighting { epoch: first, writer: NOBODY, ..last });
-            for seen in folded.into_iter().chain([last]) {
-                self.older[kept] = seen;
-                kept += 1;
-            }
-        }
-        self.older.drain(kept..to);
-        to - kept
+        superseded as u32
     }
 
     /// Forgets sightings that no clock can distinguish from others: every clock that covers such a sighting also covers
@@ -382,7 +337,6 @@ impl History {
                 continue;
             }
             match same {
-                _ if seen.is_folded() => {}
                 Some(same) => next[same] = seen,
                 None => next.push(seen),
             }

@@ -52,8 +52,6 @@ pub struct ThreadClocks {
     pub(crate) forgotten: u32,
     /// What all threads knew some time ago.
     pub(crate) common: CommonView,
-    /// When it was told that.
-    told_at: Epoch,
     /// What it carries under x86-TSO, if that is asked for.
     pub(crate) buffer: Option<Box<StoreBuffer>>,
     lessons: [Option<Lesson>; LESSONS],
@@ -205,7 +203,6 @@ impl ThreadClocks {
             sightings: 0,
             forgotten: 0,
             common: CommonView::new(),
-            told_at: 0,
             buffer: None,
             lessons: [None; LESSONS],
             next_lesson: 0,
@@ -227,12 +224,6 @@ impl ThreadClocks {
     /// From now on it removes sightings that all threads know to be superseded. Answers do not depend on that.
     pub fn know_all(&mut self, common: &CommonView) {
         self.common.clone_from(common);
-        self.told_at = self.epoch;
-    }
-
-    /// Whether it has done nothing since it was told last what all know.
-    pub fn is_idle(&self) -> bool {
-        self.told_at == self.epoch
     }
 
     /// From now on histories keep all sightings by this thread, until they are pruned. Answers do not depend on that:

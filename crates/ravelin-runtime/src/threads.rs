@@ -589,7 +589,6 @@ impl ThreadTable {
             // SAFETY: states are never freed, and no other thread is inside, so the clocks do not change.
             let (clocks, joins) = unsafe { (&(*thread).clocks, (*thread).joins.load(Ordering::Relaxed)) };
             match joins.checked_sub(1).and_then(|number| self.person(number)) {
-                None if clocks.is_idle() => common.idle_thread(clocks),
                 None => common.thread(clocks),
                 Some(awaited) => awaited.ended.iter().for_each(|(_, ended, _)| common.beginning(ended)),
             }

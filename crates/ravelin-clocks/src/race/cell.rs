@@ -19,8 +19,9 @@
 //! the first slot, so both are kept. If they happen at the same moment, neither may see the other; then the next access
 //! of either to the word does.
 //!
-//! The first access to a word, and most reads of words that several threads only read, change one slot. They do so with a
-//! single atomic instruction, without the lock ([`access_unlocked`]).
+//! Words that several threads read, again and again and each in new epochs, are the next most frequent kind. A thread
+//! whose last read is in the cell replaces it by the new one with a single atomic instruction, without the lock
+//! ([`renew`]).
 
 use super::list::{self, AccessList};
 use super::slot::{ATOMIC, BYTES, EXCEPT_EPOCH, WRITE, alike, bytes, epoch, races, remainder, tid, without};
@@ -63,9 +64,9 @@ pub trait Lists {
         false
     }
 
-    /// Whether accesses to words that are not the thread's own may do without the lock. Which accesses are found to race
-    /// does not depend on that for the first race on each byte.
-    fn may_omit_lock(&self) -> bool {
+    /// Whether threads replace their own reads without the lock. Which accesses are found to race does not depend on that
+    /// for the first race on each byte.
+    fn renews(&self) -> bool {
         true
     }
 
@@ -131,7 +132,7 @@ pub fn access(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl 
 /// [`access`] to a word that is not the thread's own.
 #[inline(never)]
 fn access_shared(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> RaceCheck {
-    if lists.may_omit_lock() && access_unlocked(cell, thread, mine) {
+    if lists.renews() && access_unlocked(cell, thread, mine) {
         return RaceCheck::default();
     }
     access_locked(cell, thread, mine, lists)

@@ -301,16 +301,8 @@ fn churn() -> Vec<Step> {
 #[track_caller]
 fn last_is_fine_when_pruned(parts: &[&[Step]]) {
     let whole = [started(5), parts.concat()].concat();
-    let habits = Habits {
-        prune: 1,
-        reuse: false,
-        stride: 1,
-        folds: true,
-        synchronises: false,
-        buffers: false,
-        tells: 1,
-        idles: false,
-    };
+    let habits =
+        Habits { prune: 1, reuse: false, stride: 1, folds: true, synchronises: false, buffers: false, tells: 1 };
     let seen = |trace: &[Step]| {
         let seen = compare(trace, habits, Against::All);
         seen.unwrap_or_else(|difference| panic!("{difference}\n{}", traces::print(&whole))).violations

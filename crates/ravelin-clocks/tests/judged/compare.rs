@@ -19,8 +19,6 @@ pub struct Seen {
     pub asked: u64,
     pub violations: u64,
     pub predicted: u64,
-    /// Violations that were not found, because threads that counted as idle were not.
-    pub hidden: u64,
 }
 
 /// Runs a trace; `Err` tells the first difference.
@@ -32,16 +30,7 @@ pub fn compare(trace: &[Step], habits: Habits, against: Against) -> Result<Seen,
 /// The violations of a trace, by the number of the step. All judges agree on them.
 pub fn violations(trace: &[Step]) -> Result<Vec<(usize, AccessViolation)>, String> {
     let mut comparison = Comparison::new(
-        Habits {
-            prune: 0,
-            reuse: false,
-            stride: 1,
-            folds: true,
-            synchronises: false,
-            buffers: false,
-            tells: 0,
-            idles: false,
-        },
+        Habits { prune: 0, reuse: false, stride: 1, folds: true, synchronises: false, buffers: false, tells: 0 },
         Against::All,
     );
     comparison.every_pair = true;
@@ -51,7 +40,6 @@ pub fn violations(trace: &[Step]) -> Result<Vec<(usize, AccessViolation)>, Strin
 
 struct Comparison {
     against: Against,
-    idles: bool,
     world: World,
     predicting: Watched,
     standard: Watched,
@@ -70,7 +58,6 @@ impl Comparison {
     fn new(habits: Habits, against: Against) -> Comparison {
         Comparison {
             against,
-            idles: habits.idles,
             world: World::new(),
             predicting: Watched::new(WitnessMode::Predict, habits),
             standard: Watched::new(WitnessMode::Standard, habits),
@@ -97,15 +84,7 @@ impl Comparison {
             if let Act::Access { x, ask, does } = event.act {
                 let judged = self.clocks.check(event.thread, x, ask);
                 let at = |text: String| format!("at step {number} ({step}): {text}");
-                if self.idles {
-                    let excess = violation.is_some() && judged.is_none();
-                    if excess {
-                        return Err(at(format!("crate {violation:?}, location clocks none")));
-                    }
-                    seen.hidden += u64::from(violation.is_none() && judged.is_some());
-                } else {
-                    self.same(x, ask, violation, &judged, remembered).map_err(at)?;
-                }
+                self.same(x, ask, violation, &judged, remembered).map_err(at)?;
                 seen.asked += 1;
                 seen.violations += u64::from(judged.is_some());
                 seen.predicted += u64::from(judged.as_ref().is_some_and(|judged| judged.predicted));
@@ -117,8 +96,7 @@ impl Comparison {
                 }
                 let matrices = self.matrices.check(event.thread, x, ask);
                 let forgotten = !remembered && matches!(ask, Ask::Wait(_) | Ask::CompareExchange(..)) && matrices;
-                let hidden = self.idles && matrices;
-                if matrices != standard.is_some() && !forgotten && !hidden {
+                if matrices != standard.is_some() && !forgotten {
                     return Err(at(format!("matrices {matrices}, crate (standard) {standard:?}")));
                 }
                 self.found.extend(violation.map(|violation| (number, violation)));

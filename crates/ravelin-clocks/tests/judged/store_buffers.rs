@@ -9,16 +9,8 @@ use ravelin_clocks::{AccessViolation, AtomicOrder, CasKind, WitnessMode};
 
 const SHORT: Shape =
     Shape { shortest: 5, longest: 150, many_threads: false, renames: false, runs: false, alone: false };
-const KEPT: Habits = Habits {
-    prune: 0,
-    reuse: false,
-    stride: 1,
-    folds: true,
-    synchronises: false,
-    buffers: true,
-    tells: 0,
-    idles: false,
-};
+const KEPT: Habits =
+    Habits { prune: 0, reuse: false, stride: 1, folds: true, synchronises: false, buffers: true, tells: 0 };
 
 /// How many accesses were violations, and of how many; or the first difference.
 fn compare(trace: &[Step], habits: Habits) -> Result<(u64, u64), String> {

@@ -26,8 +26,6 @@ pub struct Habits {
     pub buffers: bool,
     /// Tells some threads what all know, once in so many operations, and some prunings; 0 for never.
     pub tells: usize,
-    /// Some threads count as idle when that is computed.
-    pub idles: bool,
 }
 
 pub struct Watched {
@@ -234,15 +232,9 @@ impl Watched {
         self.threads[child] = Some(new);
     }
 
-    fn common(&mut self) -> CommonView {
+    fn common(&self) -> CommonView {
         let mut common = CommonView::new();
-        for thread in self.threads.iter().flatten() {
-            if self.habits.idles && self.random.once_in(3) {
-                common.idle_thread(thread);
-            } else {
-                common.thread(thread);
-            }
-        }
+        self.threads.iter().flatten().for_each(|thread| common.thread(thread));
         common
     }
 

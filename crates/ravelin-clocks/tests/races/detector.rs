@@ -18,8 +18,8 @@ pub struct Detector {
     always_locks: bool,
     /// Whether they look into the lists also where nothing can be there.
     always_looks: bool,
-    /// Whether they may omit the lock where words are not their own.
-    omits_lock: bool,
+    /// Whether they replace their own reads without the lock.
+    renews: bool,
 }
 
 /// The other access of a race.
@@ -34,7 +34,7 @@ pub struct Reported {
 struct Word<'a> {
     base: usize,
     always_looks: bool,
-    omits_lock: bool,
+    renews: bool,
     lists: &'a RefCell<BTreeMap<usize, Vec<u64>>>,
 }
 
@@ -50,8 +50,8 @@ impl Lists for Word<'_> {
         self.always_looks
     }
 
-    fn may_omit_lock(&self) -> bool {
-        self.omits_lock
+    fn renews(&self) -> bool {
+        self.renews
     }
 
     fn spilt<R>(&self, work: impl FnOnce(&mut Vec<u64>) -> R) -> Option<R> {
@@ -69,7 +69,7 @@ impl Detector {
             lists: RefCell::default(),
             always_locks: false,
             always_looks: false,
-            omits_lock: true,
+            renews: true,
         }
     }
 
@@ -81,8 +81,8 @@ impl Detector {
         Detector { always_locks: true, always_looks: true, ..Detector::new() }
     }
 
-    pub fn that_locks_shared_words() -> Detector {
-        Detector { omits_lock: false, ..Detector::new() }
+    pub fn that_never_renews() -> Detector {
+        Detector { renews: false, ..Detector::new() }
     }
 
     /// How accesses of a thread are remembered now.
@@ -93,8 +93,8 @@ impl Detector {
     /// An access within one word; the access it races with, if that is noticed.
     pub fn access(&mut self, memory: Memory) -> Option<Reported> {
         let Memory { thread, at, size, write, atomic, .. } = memory;
-        let Detector { always_looks, omits_lock, .. } = *self;
-        let word = Word { base: at / 8 * 8, always_looks, omits_lock, lists: &self.lists };
+        let Detector { always_looks, renews, .. } = *self;
+        let word = Word { base: at / 8 * 8, always_looks, renews, lists: &self.lists };
         let cell = &self.cells[at / 8];
         let flags = if write { slot::WRITE } else { 0 } | if atomic { slot::ATOMIC } else { 0 };
         let mine = self.stamp(thread) | slot::span(at % 8, size) | flags;
