@@ -1,6 +1,6 @@
 //! A ring for one producer and one consumer (Lamport, 1983) whose consumer gives a slot back with a relaxed store:
 //! the producer may overwrite what is still being read.
-//! expect check tso: not robust, rejoins
+//! expect check tso: not robust
 //! expect check rc20: race
 //! expect reach sc: holds
 //! expect reach tso: holds

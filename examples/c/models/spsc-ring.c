@@ -1,7 +1,7 @@
 //! A ring for one producer and one consumer (Lamport, 1983). Two slots and three items, so that one slot is used
 //! again.
-//! expect check tso: not robust, rejoins
-//! expect check rc20: not robust, rejoins
+//! expect check tso: not robust
+//! expect check rc20: not robust
 //! expect reach sc: holds
 //! expect reach tso: holds
 //! expect reach rc20: holds
