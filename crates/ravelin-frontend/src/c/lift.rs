@@ -21,7 +21,7 @@ use crate::Language;
 use crate::ir::module::{Module, Type};
 use ravelin_program::{
     Address, Copies, Expr, InitialValue, Instruction, Memory, Observable, Order, Program, Source, Span, Thread,
-    ThreadId, Unnamed, Value, VarId, Variable, WaitCondition,
+    ThreadId, Transition, Unnamed, Value, VarId, Variable, WaitCondition,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -300,11 +300,7 @@ fn assemble(world: &World<'_>, lifted: Vec<LiftedThread>, source: &Source) -> Pr
         let reached = reachable(main);
         main.transitions.retain(|transition| reached[transition.from.0]);
         for (_, thread) in &mut threads {
-            for transition in &mut thread.transitions {
-                if transition.instruction.accesses().iter().any(|access| access.address.constant() == Some(at)) {
-                    transition.instruction = Instruction::Nop;
-                }
-            }
+            leave_out(thread, at);
         }
         // What follows is gone, and a `main` that did nothing else is gone as a whole.
         if threads[id].1.initial == checks.ends_at {
@@ -337,6 +333,22 @@ fn assemble(world: &World<'_>, lifted: Vec<LiftedThread>, source: &Source) -> Pr
         program.threads.push(thread);
     }
     program
+}
+
+/// Takes away the steps that access a cell, which are the only ones where they begin.
+fn leave_out(thread: &mut Thread, cell: Value) {
+    let is_access = |transition: &Transition| {
+        transition.instruction.accesses().iter().any(|access| access.address.constant() == Some(cell))
+    };
+    while let Some(index) = thread.transitions.iter().position(is_access) {
+        let Transition { from, to, .. } = thread.transitions.remove(index);
+        for transition in thread.transitions.iter_mut().filter(|transition| transition.to == from) {
+            transition.to = to;
+        }
+        if thread.initial == from {
+            thread.initial = to;
+        }
+    }
 }
 
 /// Which locations a thread can come to.
