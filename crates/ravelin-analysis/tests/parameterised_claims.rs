@@ -131,7 +131,7 @@ fn what_cannot_be_decided_is_refused() {
     }
     let program = parse(HALVES);
     let pso = robustness(&program, &RobustnessQuestion::new(Model::Pso)).expect_err("pso needs a number");
-    assert!(matches!(&pso, AnalysisError::Build(_)) && pso.to_string().contains("--copies"), "{pso}");
+    assert!(matches!(&pso, AnalysisError::AnyNumberIsForTso(_)) && pso.to_string().contains("--copies"), "{pso}");
     let lazy =
         answer(&program, &ReachabilityQuestion::new(Model::Tso), ReachEngine::Lazy).expect_err("lazy needs a number");
     assert!(lazy.to_string().contains("--copies"), "{lazy}");
