@@ -425,7 +425,8 @@ impl<'w, 'm> Specialiser<'w, 'm> {
             let case = cases.iter().find(|(case, _)| super::value::canonical(bits, *case) == known);
             return self.branch(state, case.map_or(default, |(_, block)| *block), at);
         }
-        let chosen = self.condition(&datum)?;
+        // A decision about the number itself, not about whether it is 0.
+        let chosen = self.with_operands(|operands| operands.condition(&datum))?;
         let span = self.span;
         let mut none: Option<Expr> = None;
         for (case, block) in cases {
