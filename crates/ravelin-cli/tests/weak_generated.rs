@@ -70,7 +70,8 @@ fn together(programs: &[Program]) -> Result<String, String> {
         program.threads.iter_mut().for_each(|thread| thread.name = format!("p{number}_{}", thread.name));
         let c = print::c(&program).map_err(|error| error.to_string())?;
         let (prelude, own) = c.split_at(c.find(BEGINNING).ok_or("no seeds")?);
-        let (own, _) = own.split_at(own.find("int main(").ok_or("no main function")?);
+        // Models have a `main` of their own, which comes first.
+        let (own, _) = own.split_at(own.find("#ifdef __RAVELIN__\nint main(").ok_or("no main function")?);
         if number == 0 {
             text.push_str(prelude);
         }
