@@ -112,7 +112,7 @@ fn together(programs: &[Program]) -> Result<String, String> {
             let name = &variable.name;
             let _ = writeln!(
                 text,
-                "  fprintf(to, \"%lld \", (long long)atomic_load_explicit(&{name}, memory_order_relaxed));"
+                "  fprintf(to, \"%lld \", __atomic_load_n((long long *)&{name}, __ATOMIC_RELAXED));"
             );
         }
         text.push_str("}\n");
