@@ -110,10 +110,8 @@ fn together(programs: &[Program]) -> Result<String, String> {
         }
         for variable in &program.memory.variables {
             let name = &variable.name;
-            let _ = writeln!(
-                text,
-                "  fprintf(to, \"%lld \", __atomic_load_n((long long *)&{name}, __ATOMIC_RELAXED));"
-            );
+            let _ =
+                writeln!(text, "  fprintf(to, \"%lld \", __atomic_load_n((long long *)&{name}, __ATOMIC_RELAXED));");
         }
         text.push_str("}\n");
         let _ = write!(starts, "program_{number}, ");
