@@ -305,7 +305,7 @@ fn unbounded_counters() {
     assert_eq!(ask(&early, false).verdict, Violated);
 }
 
-/// Two threads that delay stores do together what neither does alone; under TSO nobody can.
+/// Two threads that delay stores do together what neither does alone; under TSO that is impossible.
 #[test]
 fn two_threads_that_delay_stores_are_not_one() {
     let text = "static x; static y; static z;

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Warnings about programs that nobody has written.
+/// Warnings about generated code.
 const QUIET: [&str; 8] = [
     "-Wall",
     "-Werror",

@@ -3,7 +3,7 @@
 
 use super::module::{BlockId, Function};
 
-/// Steps after which a function is given up. Only functions that nobody would write need so many.
+/// Steps after which a function is given up. Only hostile functions need so many.
 const MOST_STEPS: usize = 20_000_000;
 
 pub struct Dominance {

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 /// Types that are larger have no size.
 const LARGEST: u64 = 1 << 40;
 
-/// Named structs that contain each other deeper than this have no size, so that whoever walks down a type need not
+/// Named structs that contain each other deeper than this have no size, so that a walk down a type need not
 /// count.
 const DEEPEST: u32 = 256;
 

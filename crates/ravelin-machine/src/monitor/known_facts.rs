@@ -14,7 +14,7 @@
 //!
 //! **Guarded cells.** A cell is guarded by a lock if every access to it is made by a thread that has the lock, each step that takes
 //! the lock acquires, and each that gives it back releases. The step that takes it finds 0, so it reads the store that gave it back,
-//! and knows all that its thread knew. So whoever accesses the cell knows its latest write, and nothing races. As long as a thread
+//! and knows all that its thread knew. So a thread that accesses the cell knows its latest write, and nothing races. As long as a thread
 //! has the lock, no other can access the cell: its step may be taken alone (`alone.rs`).
 //!
 //! **Fences.** Under TSO and PSO, if no path of a thread leads from a plain store to an access that could overtake it, each thread's accesses
@@ -248,7 +248,7 @@ impl LockCell<'_> {
         Ok(Some(found))
     }
 
-    /// Whoever takes it knows what the thread knew that gave it back.
+    /// A thread that takes it knows what the thread knew that gave it back.
     fn synchronises(&self, effects: &[Vec<MonitorEffect>], model: Model) -> bool {
         let threads = self.program.threads.iter().zip(effects);
         let mut steps = threads.flat_map(|(thread, effects)| thread.transitions.iter().zip(effects));
