@@ -21,13 +21,13 @@
 
 pub mod atomic_text;
 pub mod c;
-mod cursor;
 mod diagnostic;
 mod flow;
 pub mod ir;
 mod language;
 pub mod litmus;
 pub mod memorax;
+mod parsing;
 pub mod print;
 pub mod rav;
 pub mod rocker;

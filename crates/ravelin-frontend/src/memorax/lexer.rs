@@ -1,7 +1,7 @@
 //! Text to tokens. Lexing never stops: characters that mean nothing are reported, once for each run of them, and skipped.
 
 use crate::Diagnostic;
-use crate::cursor::{self, TokenKind};
+use crate::parsing::{self, TokenKind};
 use ravelin_program::Span;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Token {
     pub used_at: Option<Span>,
 }
 
-impl cursor::Token for Token {
+impl parsing::Token for Token {
     fn kind(self) -> TokenKind {
         self.kind
     }

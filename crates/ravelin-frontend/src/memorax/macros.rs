@@ -6,7 +6,7 @@
 
 use super::lexer::{Token, is_reserved};
 use crate::Diagnostic;
-use crate::cursor::TokenKind;
+use crate::parsing::TokenKind;
 use crate::suggest::did_you_mean;
 use ravelin_program::Span;
 use std::collections::HashMap;

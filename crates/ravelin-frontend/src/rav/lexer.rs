@@ -4,7 +4,7 @@
 
 use super::ast::{Comment, HeaderLine};
 use crate::Diagnostic;
-use crate::cursor::{Lexeme, LineToken, TokenKind, lexeme};
+use crate::parsing::{Lexer, LineToken, TokenKind};
 use ravelin_program::Span;
 
 /// What the parser works on.
@@ -27,18 +27,18 @@ const SYMBOLS: &[&str] = &[
 ];
 
 pub fn lex(text: &str) -> RavTokens {
-    let mut lexer = Lexer {
+    let mut lexer = RavLexer {
         text,
         at: 0,
         newlines: 0,
         in_header: true,
         out: RavTokens { tokens: Vec::new(), comments: Vec::new(), header: Vec::new(), diagnostics: Vec::new() },
     };
-    lexer.run();
+    lexer.run(SYMBOLS);
     lexer.out
 }
 
-struct Lexer<'a> {
+struct RavLexer<'a> {
     text: &'a str,
     at: usize,
     /// How many line ends stand between the last token or comment and here.
@@ -48,34 +48,21 @@ struct Lexer<'a> {
     out: RavTokens,
 }
 
-impl Lexer<'_> {
-    fn run(&mut self) {
-        if self.text.starts_with('\u{feff}') {
-            self.at = '\u{feff}'.len_utf8();
-        }
-        while let Some(lexeme) = lexeme(self.text, self.at, SYMBOLS) {
-            match lexeme {
-                Lexeme::Newline => {
-                    self.newlines += 1;
-                    self.at += 1;
-                }
-                Lexeme::Space(length) => self.at += length,
-                Lexeme::LineComment => self.line_comment(),
-                Lexeme::BlockComment => self.block_comment(),
-                Lexeme::Word(length) => self.push(TokenKind::Word, length),
-                Lexeme::Number(length) => self.integer(length),
-                Lexeme::Symbol(symbol) => self.push(TokenKind::Symbol(symbol), symbol.len()),
-                Lexeme::Nonsense(length, error) => {
-                    self.out.diagnostics.push(error);
-                    self.at += length;
-                }
-            }
-        }
-        self.push(TokenKind::End, 0);
+impl Lexer for RavLexer<'_> {
+    fn text(&self) -> &str {
+        self.text
     }
 
-    fn rest(&self) -> &str {
-        &self.text[self.at..]
+    fn at(&mut self) -> &mut usize {
+        &mut self.at
+    }
+
+    fn newline(&mut self) {
+        self.newlines += 1;
+    }
+
+    fn report(&mut self, error: Diagnostic) {
+        self.out.diagnostics.push(error);
     }
 
     fn push(&mut self, kind: TokenKind, length: usize) {
@@ -132,19 +119,7 @@ impl Lexer<'_> {
         self.at += length;
     }
 
-    fn comment(&mut self, text: String, span: Span) {
-        let first = self.out.tokens.is_empty() && self.out.comments.is_empty() && self.out.header.is_empty();
-        self.out.comments.push(Comment {
-            text,
-            span,
-            starts_line: self.newlines > 0 || first,
-            blank_before: self.newlines > 1,
-        });
-        self.in_header = false;
-        self.newlines = 0;
-    }
-
-    fn integer(&mut self, length: usize) {
+    fn number(&mut self, length: usize) {
         let span = Span::new(self.at, self.at + length);
         let written = &self.rest()[..length];
         let digits: String = written.chars().filter(|&c| c != '_').collect();
@@ -163,6 +138,24 @@ impl Lexer<'_> {
             self.out.diagnostics.push(too_large(span));
         }
         self.push(TokenKind::Number(value.filter(|_| well_formed).unwrap_or(0)), length);
+    }
+}
+
+impl RavLexer<'_> {
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn comment(&mut self, text: String, span: Span) {
+        let first = self.out.tokens.is_empty() && self.out.comments.is_empty() && self.out.header.is_empty();
+        self.out.comments.push(Comment {
+            text,
+            span,
+            starts_line: self.newlines > 0 || first,
+            blank_before: self.newlines > 1,
+        });
+        self.in_header = false;
+        self.newlines = 0;
     }
 }
 

@@ -4,7 +4,7 @@
 //! they may hold expected answers.
 
 use crate::Diagnostic;
-use crate::cursor::{Lexeme, LineToken, TokenKind, lexeme};
+use crate::parsing::{Lexer, LineToken, TokenKind};
 use ravelin_program::Span;
 
 #[derive(Debug)]
@@ -29,51 +29,38 @@ const SYMBOLS: &[&str] = &[
 ];
 
 pub fn lex(text: &str) -> RockerTokens<'_> {
-    let mut lexer = Lexer {
+    let mut lexer = TplLexer {
         text,
         at: 0,
         starts_line: true,
         out: RockerTokens { tokens: Vec::new(), leading: Vec::new(), diagnostics: Vec::new() },
     };
-    lexer.run();
+    lexer.run(SYMBOLS);
     lexer.out
 }
 
-struct Lexer<'a> {
+struct TplLexer<'a> {
     text: &'a str,
     at: usize,
     starts_line: bool,
     out: RockerTokens<'a>,
 }
 
-impl<'a> Lexer<'a> {
-    fn run(&mut self) {
-        if self.text.starts_with('\u{feff}') {
-            self.at = '\u{feff}'.len_utf8();
-        }
-        while let Some(lexeme) = lexeme(self.text, self.at, SYMBOLS) {
-            match lexeme {
-                Lexeme::Newline => {
-                    self.starts_line = true;
-                    self.at += 1;
-                }
-                Lexeme::Space(length) => self.at += length,
-                Lexeme::LineComment => self.line_comment(),
-                Lexeme::BlockComment => self.block_comment(),
-                Lexeme::Word(length) => self.push(TokenKind::Word, length),
-                Lexeme::Number(length) => self.number(length),
-                Lexeme::Symbol(symbol) => self.push(TokenKind::Symbol(symbol), symbol.len()),
-                Lexeme::Nonsense(length, error) => {
-                    self.out.diagnostics.push(error);
-                    self.at += length;
-                }
-            }
-        }
-        self.push(TokenKind::End, 0);
+impl Lexer for TplLexer<'_> {
+    fn text(&self) -> &str {
+        self.text
     }
 
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
+    fn at(&mut self) -> &mut usize {
+        &mut self.at
+    }
+
+    fn newline(&mut self) {
+        self.starts_line = true;
+    }
+
+    fn report(&mut self, error: Diagnostic) {
+        self.out.diagnostics.push(error);
     }
 
     fn push(&mut self, kind: TokenKind, length: usize) {
@@ -116,5 +103,11 @@ impl<'a> Lexer<'a> {
             );
         }
         self.push(TokenKind::Number(value.unwrap_or(0).unsigned_abs()), length);
+    }
+}
+
+impl<'a> TplLexer<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
     }
 }

@@ -6,8 +6,8 @@
 
 use super::edit::{EditPiece, EditPlace, PiecePart, before, indentation, newline, wrap_after, wrap_before};
 use super::{FenceWords, TextOutline};
-use crate::cursor::TokenKind;
 use crate::memorax::lexer::{Token, is_reserved, lex};
+use crate::parsing::TokenKind;
 
 /// Nested deeper than this no statements are looked for.
 const MAX_DEPTH: i32 = 150;

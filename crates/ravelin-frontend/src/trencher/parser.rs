@@ -8,7 +8,7 @@
 use super::syntax::{FileText, InstructionText, MemorySize, Term, ThreadText, TransitionText};
 use super::word::{Numeral, Word, Words};
 use crate::Diagnostic;
-use crate::cursor::{Parse, SyntaxError};
+use crate::parsing::{Parse, SyntaxError};
 use ravelin_program::{BinaryOp, Span, Value};
 
 const KEYWORDS: [&str; 4] = ["thread", "initial", "transition", "end"];

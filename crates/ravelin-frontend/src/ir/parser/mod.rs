@@ -15,7 +15,7 @@ use super::lexer::{self, Kind, Token};
 use super::module::{Constant, Function, Module, NamedStruct};
 use super::verify::verify;
 use crate::Diagnostic;
-use crate::cursor::{Parse, SyntaxError};
+use crate::parsing::{Parse, SyntaxError};
 use body::Body;
 use ravelin_program::Span;
 use std::borrow::Cow;

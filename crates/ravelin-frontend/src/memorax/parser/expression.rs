@@ -1,9 +1,9 @@
 //! Expressions over registers, and conditions on them. Parentheses group integers, brackets group conditions.
 
 use super::super::ast::{Expr, Name};
-use super::{MAX_OPERATORS, Parse, Parser};
+use super::{Parse, Parser};
 use crate::Diagnostic;
-use crate::cursor::TokenKind;
+use crate::parsing::{TokenKind, TokenParser};
 use ravelin_program::{Arithmetic, BinaryOp, Expr as Term, UnaryOp};
 
 type Tree = Term<Name>;
@@ -119,11 +119,7 @@ impl Parser<'_, '_> {
         if !self.cursor.is(symbol) {
             return Ok(false);
         }
-        self.operators += 1;
-        if self.operators > MAX_OPERATORS {
-            let message = format!("this expression has more than {MAX_OPERATORS} operators");
-            return Err(self.report(Diagnostic::error(self.cursor.span(), message)));
-        }
+        self.count_operator()?;
         self.cursor.bump();
         Ok(true)
     }

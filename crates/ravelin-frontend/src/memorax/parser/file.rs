@@ -3,7 +3,7 @@
 use super::super::ast::{Declaration, File, Name, Process, Tuple};
 use super::{Parse, Parser, SyntaxError};
 use crate::Diagnostic;
-use crate::cursor::TokenKind;
+use crate::parsing::{TokenKind, TokenParser};
 
 impl Parser<'_, '_> {
     pub(super) fn file(&mut self) -> File {

@@ -1,7 +1,5 @@
 //! Tokens to tree. The parser never gives up: after a syntax error it goes on at the next `;`, at the end of the block, or
 //! at the next section, so that one run reports every error of a file.
-//!
-//! Nesting is limited, because everything that walks the tree afterwards does so by recursion.
 
 mod expression;
 mod file;
@@ -10,13 +8,8 @@ mod statement;
 use super::ast::{File, Name};
 use super::lexer::{Token, is_reserved};
 use crate::Diagnostic;
-use crate::cursor::{Cursor, Parse, SyntaxError, TokenKind};
+use crate::parsing::{Cursor, Open, Parse, SyntaxError, TokenKind, TokenParser};
 use ravelin_program::Span;
-
-/// How deeply statements and expressions may be nested in each other.
-const MAX_DEPTH: usize = 128;
-/// How many operators one expression may hold; a chain of them is a tree as deep as it is long.
-const MAX_OPERATORS: usize = 400;
 
 /// Words that begin a section.
 const SECTIONS: [&str; 6] = ["forbidden", "predicates", "data", "process", "registers", "text"];
@@ -27,14 +20,48 @@ pub fn parse_file(text: &str, mut tokens: Vec<Token>, diagnostics: &mut Vec<Diag
     let end = text.trim_end().len();
     let last = text[..end].char_indices().next_back().map_or(0, |(start, _)| start);
     tokens.push(Token { kind: TokenKind::End, span: Span::new(last, end), region: 0, used_at: None });
-    Parser { cursor: Cursor::new(text, tokens), depth: 0, operators: 0, diagnostics }.file()
+    Parser { cursor: Cursor::new(text, tokens), open: Open::default(), diagnostics }.file()
 }
 
 struct Parser<'a, 'd> {
     cursor: Cursor<'a, Token>,
-    depth: usize,
-    operators: usize,
+    open: Open,
     diagnostics: &'d mut Vec<Diagnostic>,
+}
+
+impl<'a> TokenParser<'a> for Parser<'a, '_> {
+    type Token = Token;
+
+    const RESERVED: &'static str = "reserved word";
+    const SIMPLIFY: [Option<&'static str>; 2] = [None, None];
+
+    fn cursor(&mut self) -> &mut Cursor<'a, Token> {
+        &mut self.cursor
+    }
+
+    fn open(&mut self) -> &mut Open {
+        &mut self.open
+    }
+
+    fn diagnostics(&mut self) -> &mut Vec<Diagnostic> {
+        self.diagnostics
+    }
+
+    fn is_reserved(word: &str) -> bool {
+        is_reserved(word)
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) -> SyntaxError {
+        let token = self.cursor.token();
+        let diagnostic = match token.used_at {
+            Some(used_at) if diagnostic.span == token.span => {
+                diagnostic.with_secondary(used_at, "in this use of the macro")
+            }
+            _ => diagnostic,
+        };
+        self.diagnostics.push(diagnostic);
+        SyntaxError
+    }
 }
 
 impl Parser<'_, '_> {
@@ -56,20 +83,6 @@ impl Parser<'_, '_> {
             .iter()
             .filter(|token| token.region == first.region)
             .fold(first.span, |span, token| span.to(token.span))
-    }
-
-    fn expect(&mut self, symbol: &str, place: &str) -> Parse<()> {
-        match self.cursor.eat(symbol) {
-            true => Ok(()),
-            false => Err(self.expected(&format!("`{symbol}` {place}"))),
-        }
-    }
-
-    fn expect_word(&mut self, word: &str, place: &str) -> Parse<()> {
-        match self.cursor.eat_word(word) {
-            true => Ok(()),
-            false => Err(self.expected(&format!("`{word}` {place}"))),
-        }
     }
 
     fn name(&mut self, what: &str) -> Parse<Name> {
@@ -108,31 +121,6 @@ impl Parser<'_, '_> {
 
     // Errors.
 
-    fn report(&mut self, diagnostic: Diagnostic) -> SyntaxError {
-        let token = self.cursor.token();
-        let diagnostic = match token.used_at {
-            Some(used_at) if diagnostic.span == token.span => {
-                diagnostic.with_secondary(used_at, "in this use of the macro")
-            }
-            _ => diagnostic,
-        };
-        self.diagnostics.push(diagnostic);
-        SyntaxError
-    }
-
-    fn expected(&mut self, what: &str) -> SyntaxError {
-        let token = self.cursor.token();
-        let text = self.cursor.quote(token.span);
-        let found = match token.kind {
-            // What is missing has been reported.
-            TokenKind::Missing => return SyntaxError,
-            TokenKind::End => "the end of the file".to_owned(),
-            TokenKind::Word if is_reserved(text) => format!("the reserved word `{text}`"),
-            _ => format!("`{text}`"),
-        };
-        self.report(Diagnostic::error(token.span, format!("expected {what}, found {found}")))
-    }
-
     /// Skips to what comes after a broken statement: a `;` or `or` of the same block, its end, or the next process.
     fn skip_statement(&mut self) {
         let mut depth = 0usize;
@@ -147,17 +135,5 @@ impl Parser<'_, '_> {
             }
             self.cursor.bump();
         }
-    }
-
-    /// Runs a parser one level deeper.
-    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
-        if self.depth >= MAX_DEPTH {
-            let message = format!("statements and expressions are nested more than {MAX_DEPTH} deep here");
-            return Err(self.report(Diagnostic::error(self.cursor.span(), message)));
-        }
-        self.depth += 1;
-        let result = parse(self);
-        self.depth -= 1;
-        result
     }
 }

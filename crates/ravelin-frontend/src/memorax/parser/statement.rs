@@ -3,7 +3,7 @@
 use super::super::ast::{MemoraxPlace, PlaceKind, Statement, StatementKind, WriteStrength};
 use super::{Parse, Parser, SyntaxError};
 use crate::Diagnostic;
-use crate::cursor::TokenKind;
+use crate::parsing::{TokenKind, TokenParser};
 use crate::suggest::did_you_mean;
 
 /// Words that begin a statement.
@@ -53,7 +53,7 @@ impl Parser<'_, '_> {
             self.cursor.bump();
         }
         let start = self.cursor.at;
-        self.operators = 0;
+        self.open.operators = 0;
         let kind = self.nested(|parser| parser.statement_kind()).unwrap_or_else(|SyntaxError| {
             self.skip_statement();
             StatementKind::Error

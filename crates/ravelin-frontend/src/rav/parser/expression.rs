@@ -8,9 +8,9 @@ use super::super::ast::{
 };
 use super::super::format::format_expr;
 use super::super::lexer::too_large;
-use super::{MAX_OPERATORS, Parse, Parser, is_keyword};
+use super::{Parse, Parser, is_keyword};
 use crate::Diagnostic;
-use crate::cursor::TokenKind;
+use crate::parsing::{TokenKind, TokenParser};
 use crate::suggest::did_you_mean;
 use ravelin_program::{BinaryOp, Order, UnaryOp};
 
@@ -48,18 +48,6 @@ impl Parser<'_> {
     fn operator(&self) -> Option<BinaryOp> {
         let TokenKind::Symbol(symbol) = self.cursor.token().kind else { return None };
         BinaryOp::ALL.into_iter().find(|op| op.symbol() == symbol)
-    }
-
-    fn count_operator(&mut self) -> Parse<()> {
-        self.operators += 1;
-        if self.operators <= MAX_OPERATORS {
-            return Ok(());
-        }
-        let diagnostic = Diagnostic::error(
-            self.cursor.span(),
-            format!("one statement may hold {MAX_OPERATORS} operators, and this one holds more"),
-        );
-        Err(self.report(diagnostic.with_help("name a part of it with `let`")))
     }
 
     fn unary(&mut self) -> Parse<Expr> {

@@ -5,7 +5,7 @@ use super::super::ast::{
 };
 use super::{ITEM_WORDS, Parse, Parser, STATEMENT_WORDS, SyntaxError};
 use crate::Diagnostic;
-use crate::cursor::TokenKind;
+use crate::parsing::{TokenKind, TokenParser};
 use crate::suggest::did_you_mean;
 use ravelin_program::{GoalKind, Span};
 
@@ -22,7 +22,7 @@ impl Parser<'_> {
             }
             let leading = self.pending_comments();
             let (start, blank_before) = (self.cursor.at, self.cursor.token().blank_before);
-            self.operators = 0;
+            self.open.operators = 0;
             let kind = self.item().unwrap_or_else(|SyntaxError| {
                 self.skip_item(start);
                 ItemKind::Error

@@ -3,7 +3,7 @@
 use super::super::ast::{Block, Comments, Else, Expr, ExprKind, If, Name, Pattern, RavPlace, Statement, StatementKind};
 use super::{ITEM_WORDS, Parse, Parser, STATEMENT_WORDS, SyntaxError, is_keyword, operator_named};
 use crate::Diagnostic;
-use crate::cursor::TokenKind;
+use crate::parsing::{TokenKind, TokenParser};
 use crate::suggest::nearest;
 use ravelin_program::BinaryOp;
 
@@ -57,7 +57,7 @@ impl Parser<'_> {
     fn statement(&mut self) -> Statement {
         let leading = self.pending_comments();
         let (start, blank_before) = (self.cursor.at, self.cursor.token().blank_before);
-        self.operators = 0;
+        self.open.operators = 0;
         self.broken = false;
         let kind = self.statement_kind().unwrap_or_else(|SyntaxError| {
             self.skip_statement();

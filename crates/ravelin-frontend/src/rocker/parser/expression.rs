@@ -1,9 +1,9 @@
 //! Expressions, with C's precedence: from loosest to tightest `||`, `&&`, `|`, `^`, `&`, equality, comparison, sums, products.
 
 use super::super::ast::{Expr, ExprKind};
-use super::{MAX_OPERATORS, Parse, Parser};
+use super::{Parse, Parser};
 use crate::Diagnostic;
-use crate::cursor::TokenKind;
+use crate::parsing::{TokenKind, TokenParser};
 use ravelin_program::{BinaryOp, Span, UnaryOp};
 
 /// The operators that stand between operands, with how tightly they bind.
@@ -55,12 +55,7 @@ impl Parser<'_> {
     }
 
     fn operator(&mut self) -> Parse<()> {
-        self.operators += 1;
-        if self.operators > MAX_OPERATORS {
-            let message = format!("this statement has more than {MAX_OPERATORS} operators");
-            let diagnostic = Diagnostic::error(self.cursor.span(), message);
-            return Err(self.report(diagnostic.with_help("compute a part of it into a local")));
-        }
+        self.count_operator()?;
         self.cursor.bump();
         Ok(())
     }

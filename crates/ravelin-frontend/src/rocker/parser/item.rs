@@ -6,7 +6,7 @@ use super::super::ast::{Block, Declaration, File, Function, Name, Track};
 use super::is_function;
 use super::{ITEM_WORDS, Parse, Parser};
 use crate::Diagnostic;
-use crate::cursor::TokenKind;
+use crate::parsing::{StatementParser, TokenKind, TokenParser};
 use ravelin_program::Span;
 
 impl Parser<'_> {
@@ -34,7 +34,7 @@ impl Parser<'_> {
                 } else {
                     file.max_value = Some(number);
                 }
-                self.semicolon("the declaration")
+                self.end_statement("the declaration")
             }
             Some(word @ ("global" | "na")) => {
                 self.cursor.bump();
@@ -44,7 +44,7 @@ impl Parser<'_> {
                         if self.cursor.eat("=") { Some(self.number("a number to start with")?) } else { None };
                     file.variables.push(Declaration { name, initial, atomic: word == "global" });
                     if !self.cursor.eat(",") {
-                        return self.semicolon("the declaration");
+                        return self.end_statement("the declaration");
                     }
                 }
             }
@@ -63,7 +63,7 @@ impl Parser<'_> {
                     }
                 }
                 file.tracks.push(Track { name, values });
-                self.semicolon("the declaration")
+                self.end_statement("the declaration")
             }
             Some("fn") => {
                 self.cursor.bump();
@@ -108,7 +108,7 @@ impl Parser<'_> {
                 self.expression()?;
             }
             if !self.cursor.eat(",") {
-                return self.semicolon("the locals");
+                return self.end_statement("the locals");
             }
         }
     }

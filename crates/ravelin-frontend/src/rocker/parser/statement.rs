@@ -1,8 +1,10 @@
 //! Statements.
 
+use super::super::MAX_DIAGNOSTICS;
 use super::super::ast::{Block, Name, Operation, Statement, StatementKind};
-use super::{MAX_DIAGNOSTICS, Parse, Parser, STATEMENT_WORDS};
+use super::{Parse, Parser, STATEMENT_WORDS};
 use crate::Diagnostic;
+use crate::parsing::{StatementParser, TokenParser};
 use crate::suggest::did_you_mean;
 use ravelin_program::{Order, RmwOp, Span};
 
@@ -11,7 +13,7 @@ const METHODS: &[&str] = &["load", "naload", "nastore", "store"];
 impl Parser<'_> {
     /// One statement; one that is wrong is skipped.
     pub fn statement(&mut self) -> Statement {
-        self.operators = 0;
+        self.open.operators = 0;
         let mut labels = Vec::new();
         let start = self.cursor.at;
         let kind = self.labels(&mut labels).and_then(|()| {
@@ -57,7 +59,7 @@ impl Parser<'_> {
                 let help = format!("give it to a local: `r = {}.{}(…);`", variable.text, operation.word());
                 self.report(Diagnostic::error(span, "the value that is loaded goes nowhere").with_help(help));
             }
-            self.semicolon("the access")?;
+            self.end_statement("the access")?;
             return Ok(StatementKind::Access { target: None, variable, operation });
         }
         match word {
@@ -71,18 +73,18 @@ impl Parser<'_> {
             "goto" => {
                 self.cursor.bump();
                 let label = self.name("a label")?;
-                self.semicolon("the jump")?;
+                self.end_statement("the jump")?;
                 Ok(StatementKind::Goto(label))
             }
             "skip" => {
                 self.cursor.bump();
-                self.semicolon("`skip`")?;
+                self.end_statement("`skip`")?;
                 Ok(StatementKind::Skip)
             }
             "assert" | "assume" => {
                 self.cursor.bump();
                 let condition = self.condition(word)?;
-                self.semicolon("the condition")?;
+                self.end_statement("the condition")?;
                 let assert = word == "assert";
                 Ok(if assert { StatementKind::Assert(condition) } else { StatementKind::Assume(condition) })
             }
@@ -91,18 +93,18 @@ impl Parser<'_> {
                 self.expect("(", "after `verify`")?;
                 let local = self.name("a local")?;
                 self.expect(")", "after the local")?;
-                self.semicolon("`verify`")?;
+                self.end_statement("`verify`")?;
                 Ok(StatementKind::Verify(local))
             }
             "fence" => {
                 self.cursor.bump();
                 let order = self.fence()?;
-                self.semicolon("the fence")?;
+                self.end_statement("the fence")?;
                 Ok(StatementKind::Fence(order))
             }
             "BCAS" | "CAS" | "FADD" | "exchange" | "wait" | "lock" | "unlock" => {
                 let (variable, operation) = self.call()?;
-                self.semicolon("the access")?;
+                self.end_statement("the access")?;
                 Ok(StatementKind::Access { target: None, variable, operation })
             }
             "local" => {
@@ -153,7 +155,7 @@ impl Parser<'_> {
                 let (operation, span) = self.method()?;
                 if matches!(operation, Operation::Store(..)) {
                     self.report(Diagnostic::error(span, "a store has no value"));
-                    return self.semicolon("the store").map(|()| StatementKind::Error);
+                    return self.end_statement("the store").map(|()| StatementKind::Error);
                 }
                 StatementKind::Access { target: Some(target), variable, operation }
             }
@@ -168,7 +170,7 @@ impl Parser<'_> {
                 Diagnostic::error(self.cursor.span(), format!("expected `;` after the access, found {}", self.found()));
             return Err(self.report(diagnostic.with_help("compute with the value in a statement of its own")));
         }
-        self.semicolon("the assignment")?;
+        self.end_statement("the assignment")?;
         Ok(kind)
     }
 
@@ -302,7 +304,7 @@ impl Parser<'_> {
         let condition = self.condition("if")?;
         if self.cursor.eat_word("goto") {
             let label = self.name("a label")?;
-            self.semicolon("the jump")?;
+            self.end_statement("the jump")?;
             return Ok(StatementKind::IfGoto { condition, label });
         }
         let then = self.block("or `goto` after the condition")?;
@@ -332,7 +334,7 @@ impl Parser<'_> {
             blocks.push(self.block("around a choice")?);
         }
         self.expect(")", "after the choices")?;
-        self.semicolon("`oneof`")?;
+        self.end_statement("`oneof`")?;
         Ok(StatementKind::OneOf(blocks))
     }
 
