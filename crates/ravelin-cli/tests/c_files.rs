@@ -217,3 +217,40 @@ fn what_has_no_model_is_refused_with_its_line() {
         assert_eq!(code(&output), 2, "{text}: {output:?}");
     }
 }
+
+/// A slot behind a computed index, a variable with several versions, an assertion with two halves.
+const SLOTS: &str = "#include <assert.h>
+#include <stdatomic.h>
+typedef struct { atomic_int full; int data; } slot;
+static slot slots[2];
+static atomic_uint next;
+void producer(void) {
+  unsigned at = atomic_load_explicit(&next, memory_order_relaxed);
+  while (!atomic_compare_exchange_weak_explicit(&next, &at, at + 1, memory_order_relaxed, memory_order_relaxed)) {}
+  slots[at & 1].data = 7;
+  atomic_store_explicit(&slots[at & 1].full, 1, memory_order_relaxed);
+}
+void consumer(void) {
+  if (atomic_load_explicit(&slots[0].full, memory_order_acquire)) {
+    int value = slots[0].data;
+    assert(value == 7 || value == 9);
+  }
+}
+";
+
+#[test]
+fn runs_name_what_the_source_names() {
+    if !has("clang", "--version", "clang") {
+        return;
+    }
+    let scratch = Scratch::new("c-names");
+    let path = scratch.write("slots.c", SLOTS);
+    let output = ravelin(&["reach", &path, "--entry", "producer,consumer", "--model", "rc20"], "");
+    let text = stdout(&output);
+    assert_eq!(code(&output), 1, "{output:?}");
+    assert!(text.contains("`assert(value == 7 || value == 9)` fails in consumer (line 15)"), "{text}");
+    assert!(text.contains("next.compare_exchange_weak(at, at + 1)  "), "{text}");
+    assert!(text.contains("slots[0].data.write(7)  "), "{text}");
+    assert!(text.contains("slots[0].full.store(1)  "), "{text}");
+    assert!(!text.contains("mem[") && !text.contains("at.") && !text.contains("r."), "{text}");
+}

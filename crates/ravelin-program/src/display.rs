@@ -3,76 +3,15 @@
 //! These are for one line of a witness or a node of a graph; the printers of ravelin-frontend write whole files.
 
 use crate::{
-    Address, Arithmetic, BinaryOp, Condition, Domain, Escape, Expr, Instruction, LocId, Memory, Observable, Order,
-    Program, RegId, Thread, Transition, UnaryOp, WaitAtom,
+    Address, Arithmetic, BinaryOp, Condition, Domain, Escape, Expr, Instruction, Memory, Observable, Order, Program,
+    RegId, Thread, UnaryOp, Value, WaitAtom,
 };
 use std::fmt::Write;
 
 impl Program {
     /// One instruction of a thread, as a statement without its semicolon.
     pub fn show_instruction(&self, thread: &Thread, instruction: &Instruction) -> String {
-        Show { memory: &self.memory, thread, aliases: &[], arithmetic: None }.instruction(instruction)
-    }
-
-    /// A transition as printed in a run. A register that a front end made for a load inside an expression is named
-    /// after the cell it was loaded from. A condition that must not hold is inverted: `flag[1] != 1`. A condition
-    /// without such a form is quoted.
-    pub fn tell_transition(&self, thread: &Thread, transition: &Transition) -> String {
-        let hidden = |register: usize| thread.registers[register].hidden;
-        let mut aliases = vec![None; thread.registers.len()];
-        let mut nameless = false;
-        for register in transition.instruction.read_registers() {
-            if hidden(register.0) {
-                aliases[register.0] = self.loaded_from(thread, transition.from, register);
-                nameless |= aliases[register.0].is_none();
-            }
-        }
-        let show = Show { memory: &self.memory, thread, aliases: &aliases, arithmetic: None };
-        match &transition.instruction {
-            Instruction::Assume(condition) if nameless => {
-                let negated = matches!(condition, Expr::Unary(UnaryOp::Not, _, _));
-                match self.source.quote(transition.span) {
-                    "" => show.expr(condition),
-                    quote => {
-                        let quote = quote.split_whitespace().collect::<Vec<_>>().join(" ");
-                        format!("{quote} is {}", if negated { "false" } else { "true" })
-                    }
-                }
-            }
-            Instruction::Assume(condition) => show.expr(&turned(condition)),
-            instruction => {
-                let text = show.instruction(instruction);
-                match (instruction.written_registers().as_slice(), text.split_once(" = ")) {
-                    ([written], Some((_, value))) if hidden(written.0) => value.to_owned(),
-                    _ => text,
-                }
-            }
-        }
-    }
-
-    /// A step that is not in the source: it only moves a value from one hidden register to another.
-    pub fn is_internal(&self, thread: &Thread, transition: &Transition) -> bool {
-        matches!(&transition.instruction, Instruction::Assign { reg, .. } if thread.registers[reg.0].hidden)
-    }
-
-    /// The cell that a register was last loaded from, if all paths to a location agree on one.
-    fn loaded_from(&self, thread: &Thread, location: LocId, register: RegId) -> Option<String> {
-        let mut at = location;
-        for _ in 0..thread.locations.len() {
-            let mut incoming = thread.transitions.iter().filter(|transition| transition.to == at);
-            let only = incoming.next().filter(|_| incoming.next().is_none())?;
-            match &only.instruction {
-                Instruction::Load { reg, address, .. } if *reg == register => {
-                    return Some(
-                        Show { memory: &self.memory, thread, aliases: &[], arithmetic: None }.address(address),
-                    );
-                }
-                other if other.written_registers().contains(&register) => return None,
-                _ => {}
-            }
-            at = only.from;
-        }
-        None
+        Show::bare(self, thread).instruction(instruction)
     }
 
     pub fn show_condition(&self, condition: &Condition) -> String {
@@ -87,14 +26,6 @@ impl Program {
             }
             Observable::Memory(address) => self.memory.name_of(*address),
         })
-    }
-}
-
-/// The condition without a leading negation, if it has an opposite.
-fn turned(condition: &Expr) -> Expr {
-    match condition {
-        Expr::Unary(UnaryOp::Not, _, inner) => inner.opposite().unwrap_or_else(|| condition.clone()),
-        _ => condition.clone(),
     }
 }
 
@@ -187,14 +118,21 @@ pub struct Show<'a> {
     pub aliases: &'a [Option<String>],
     /// The arithmetic of operators that need no annotation; `None` if no operator is annotated.
     pub arithmetic: Option<Arithmetic>,
+    /// What the registers hold in a run, if computed places shall be named by the cell that they are there.
+    pub values: Option<&'a [Value]>,
 }
 
-impl Show<'_> {
+impl<'a> Show<'a> {
+    /// Without names and values of a run, and without annotations.
+    pub fn bare(program: &'a Program, thread: &'a Thread) -> Show<'a> {
+        Show { memory: &program.memory, thread, aliases: &[], arithmetic: None, values: None }
+    }
+
     pub fn expr(&self, expr: &Expr) -> String {
         show_expr(expr, 0, self.arithmetic, &mut |register| self.register(*register))
     }
 
-    pub fn register(&self, register: crate::RegId) -> String {
+    pub fn register(&self, register: RegId) -> String {
         match self.aliases.get(register.0) {
             Some(Some(alias)) => alias.clone(),
             _ => self.thread.registers[register.0].name.clone(),
@@ -208,12 +146,19 @@ impl Show<'_> {
             (_, Some(variable)) if variable.len.is_some() => {
                 format!("{}[{}]", variable.name, self.index(&address.expr, variable.base))
             }
-            _ => format!("mem[{}]", self.expr(&address.expr)),
+            _ => self.cell(address).unwrap_or_else(|| format!("mem[{}]", self.expr(&address.expr))),
         }
     }
 
+    /// The name of the cell that a computed place is in the run.
+    fn cell(&self, address: &Address) -> Option<String> {
+        let values = self.values?;
+        let cell = address.expr.eval(&mut |register: &RegId| values[register.0]).ok()?;
+        self.memory.variable_at(cell).map(|_| self.memory.name_of(cell))
+    }
+
     /// Front ends write `a[i]` as base + i; returns `i`.
-    fn index(&self, expr: &Expr, base: crate::Value) -> String {
+    fn index(&self, expr: &Expr, base: Value) -> String {
         match expr {
             Expr::Binary(BinaryOp::Add, Arithmetic::Checked, left, right) if **left == Expr::Const(base) => {
                 self.expr(right)
@@ -291,7 +236,7 @@ impl Show<'_> {
         }
     }
 
-    fn target(&self, register: Option<crate::RegId>) -> String {
+    fn target(&self, register: Option<RegId>) -> String {
         register.map(|register| format!("{} = ", self.register(register))).unwrap_or_default()
     }
 }

@@ -38,6 +38,7 @@ mod model;
 mod program;
 mod repair;
 mod span;
+mod tell;
 mod thread;
 mod validate;
 mod wait;

@@ -77,7 +77,7 @@ pub(crate) fn without_accesses(program: &Program, action: Action, before: &[Valu
     if let Action::Step { transition, choice, .. } = action {
         let transition = &thread.transitions[transition.0];
         told.position = program.source.position(transition.span);
-        told.text = program.tell_transition(thread, transition);
+        told.text = program.tell_step(thread, transition, before);
         told.internal = program.is_internal(thread, transition);
         told.drains = drains(&transition.instruction);
         if matches!(transition.instruction, Instruction::CompareExchange { .. }) && choice == 1 {

@@ -61,7 +61,7 @@ impl SpinObstacle {
 
 /// A cell as it is written in the source.
 pub(super) fn cell_name(program: &Program, thread: &Thread, address: &Address) -> String {
-    Show { memory: &program.memory, thread, aliases: &[], arithmetic: None }.address(address)
+    Show::bare(program, thread).address(address)
 }
 
 impl fmt::Display for SpinObstacle {

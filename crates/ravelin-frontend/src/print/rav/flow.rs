@@ -62,7 +62,7 @@ impl<'a> RavFlow<'a> {
         }
         RavFlow {
             thread,
-            show: Show { memory: &program.memory, thread, aliases: &[], arithmetic: Some(arithmetic) },
+            show: Show { memory: &program.memory, thread, aliases: &[], arithmetic: Some(arithmetic), values: None },
             printed: vec![false; count],
             claimed: vec![false; count],
             loops: Vec::new(),
