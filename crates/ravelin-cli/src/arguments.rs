@@ -5,7 +5,7 @@ use crate::completions::{Completions, Manual};
 use crate::confirm::Confirm;
 use crate::diagnose::Diagnose;
 use crate::explain::Explain;
-use crate::named::{distinct, named};
+use crate::named::{at_least_one, distinct, model, named};
 use crate::pages::Pages;
 use crate::relax::Relax;
 use crate::resume::Resume;
@@ -101,7 +101,7 @@ pub struct Check {
     pub inputs: Inputs,
     /// Memory models, separated by commas: tso, pso, ra (all accesses release/acquire), rc20 (C11) [default: tso for x86 litmus tests,
     /// Trencher and Memorax, tso,rc20 for other languages]
-    #[arg(long = "model", short, value_delimiter = ',', value_name = "MODEL", value_parser = named(&Model::ALL, Model::name))]
+    #[arg(long = "model", short, value_delimiter = ',', value_name = "MODEL", value_parser = model())]
     pub models: Vec<Model>,
     /// What exit code 0 needs. `robust`: every computation has the trace of one under sc; `observational`: no value that may be stale is
     /// used; `safe`: no goal is violated, no assertion fails, no data race, no deadlock; `trf`: no triangular races, stronger than `robust`
@@ -192,7 +192,7 @@ pub struct Fence {
     pub inputs: Inputs,
     /// Memory models, separated by commas: tso, pso, ra and rc20; under rc20 accesses may also get a stronger order [default: tso for x86
     /// litmus tests, Trencher and Memorax, tso,rc20 for other languages; with --write and --places tso]
-    #[arg(long = "model", short, value_delimiter = ',', value_name = "MODEL", value_parser = named(&Model::ALL, Model::name))]
+    #[arg(long = "model", short, value_delimiter = ',', value_name = "MODEL", value_parser = model())]
     pub models: Vec<Model>,
     /// What the fences are for: `robustness` or `safety`
     #[arg(long = "for", default_value = "robustness", value_name = "PURPOSE", conflicts_with = "expect", value_parser = named(&[FencePurpose::Robustness, FencePurpose::Safety], FencePurpose::name))]
@@ -287,7 +287,7 @@ pub struct Simulate {
     #[command(flatten)]
     pub input: InputOptions,
     /// Memory model
-    #[arg(long, short, default_value = "tso", value_name = "MODEL", value_parser = named(&Model::ALL, Model::name))]
+    #[arg(long, short, default_value = "tso", value_name = "MODEL", value_parser = model())]
     pub model: Model,
     /// Seed of the random choices; the same seed gives the same run
     #[arg(long, value_name = "N")]
@@ -443,7 +443,7 @@ impl InputOptions {
 pub struct Models {
     /// Memory models, separated by commas: sc, tso, pso, ra (all accesses release/acquire), rc20 (C11) [default: reach: tso for x86 litmus
     /// tests, .bm and .rmm, otherwise tso and rc20; states: tso]
-    #[arg(long = "model", short, value_delimiter = ',', value_name = "MODEL", value_parser = named(&Model::ALL, Model::name))]
+    #[arg(long = "model", short, value_delimiter = ',', value_name = "MODEL", value_parser = model())]
     pub models: Vec<Model>,
     /// Maximum number of pending stores per thread under tso and pso
     #[arg(long, default_value_t = 3, value_name = "K")]
@@ -473,7 +473,7 @@ pub struct Resources {
     #[arg(long, value_name = "TIME", value_parser = ravelin::parse_time)]
     pub timeout: Option<std::time::Duration>,
     /// Number of threads to search with [default: one per core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub workers: Option<usize>,
 }
 

@@ -31,7 +31,7 @@ pub fn run(
     let read =
         |path: &Path| input::read_quietly(path, &reading).map_err(|error| format!("{:#}", anyhow::Error::from(error)));
     let comparisons = Comparisons::default();
-    let report = || report(name.clone(), &comparisons, programs.len(), output);
+    let report = || report(name.clone(), command, &comparisons, programs.len(), output);
     // Limits are those of each question, and a question that exceeds one is not what was expected.
     in_time(
         Limits::default(),
@@ -41,16 +41,29 @@ pub fn run(
     report()
 }
 
-fn report(command: String, comparisons: &Comparisons, files: usize, output: &Output) -> anyhow::Result<Exit> {
+fn report(
+    name: String,
+    command: Command,
+    comparisons: &Comparisons,
+    files: usize,
+    output: &Output,
+) -> anyhow::Result<Exit> {
     let summary = comparisons.summary(files);
-    let exit = if summary.errors.is_empty() { summary.verdict().into() } else { Exit::Wrong };
-    let missing = summary.missing;
+    let nothing = summary.comparisons.is_empty() && summary.pending == 0 && summary.missing == 0;
+    let exit = if summary.errors.is_empty() && !nothing { summary.verdict().into() } else { Exit::Wrong };
+    let (missing, silent) = (summary.missing, summary.silent);
     stdout().text(&match output.format {
-        Format::Json => Document::new(command, summary.answers()).text(),
+        Format::Json => Document::new(name, summary.answers()).text(),
         _ => summary.text(),
     })?;
     if missing > 0 {
         complain!("interrupted: {missing} files were not compared");
+    }
+    if nothing && silent > 0 {
+        let command = command.name();
+        complain!(
+            "error: nothing to compare: no file says what to expect of {command} (such as `expect {command} tso: …` in a comment)"
+        );
     }
     Ok(exit)
 }

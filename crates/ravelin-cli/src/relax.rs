@@ -3,7 +3,7 @@
 use crate::arguments::{Fence, Inputs, Output, Resources, parse_weights};
 use crate::exit::Exit;
 use crate::fence;
-use crate::named::named;
+use crate::named::{model, named};
 use clap::Args;
 use ravelin::answer::{FencePurpose, Property};
 use ravelin::{Model, ReachEngine, RepairKind, SeqCstReading};
@@ -26,7 +26,7 @@ pub struct Relax {
     pub inputs: Inputs,
     /// Memory models, separated by commas: tso, pso, ra and rc20 [default: tso for x86 litmus tests, Trencher and Memorax, tso,rc20 for
     /// other languages; with --write tso]
-    #[arg(long = "model", short, value_delimiter = ',', value_name = "MODEL", value_parser = named(&Model::ALL, Model::name))]
+    #[arg(long = "model", short, value_delimiter = ',', value_name = "MODEL", value_parser = model())]
     pub models: Vec<Model>,
     /// What has to stay: `robustness` or `safety`
     #[arg(long = "for", default_value = "robustness", value_name = "PURPOSE", value_parser = named(&[FencePurpose::Robustness, FencePurpose::Safety], FencePurpose::name))]

@@ -211,3 +211,31 @@ fn answers_are_compared_with_tables() {
     let broken = scratch.write("broken.rav", "thread {");
     assert_eq!(code(&ravelin(&["reach", "--expect", &broken], "")), 2);
 }
+
+#[test]
+fn what_changes_nothing_is_said() {
+    let dekker = "examples/dekker.rav";
+    let scratch = Scratch::new("nothing");
+    let empty = scratch.write("empty.rav", "");
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&["check", dekker, "--model", "tso", "--timeout", "0"], 3, "--timeout 0 leaves no time"),
+        (&["check", dekker, "--model", "tso", "--max-states", "0"], 3, "--max-states 0 lets no state"),
+        (&["check", dekker, "--model", "tso", "--max-memory", "0"], 3, "--max-memory 0 leaves no memory"),
+        (&["check", dekker, "--model", "tso", "--workers", "0"], 2, "at least 1 is needed"),
+        (&["check", dekker, "--model", "TSO", "--copies", "3"], 1, "--copies 3 changes nothing"),
+        (&["check", &empty, "--model", "tso"], 0, "no threads: there is nothing to find out"),
+        (&["check", "--expect", &empty], 2, "nothing to compare"),
+        (&["check", dekker, "--model", "arm"], 2, "each finding says whether ARMv8 can do it"),
+        (&["check", dekker, "--model", "x86"], 2, "x86 is tso"),
+        (&["check", dekker, "--engine", "sharde"], 2, "shared"),
+    ];
+    for (words, expected, said) in cases {
+        let output = ravelin(words, "");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(code(&output), *expected, "{words:?}: {error}");
+        assert!(error.contains(said), "{words:?}: {error}");
+        assert!(!String::from_utf8_lossy(&output.stdout).contains("no thread has a store") || words[1] == empty);
+    }
+    let said_once = ravelin(&["check", dekker, "--timeout", "0"], "");
+    assert_eq!(String::from_utf8_lossy(&said_once.stderr).matches("leaves no time").count(), 1);
+}

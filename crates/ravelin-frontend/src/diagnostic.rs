@@ -126,8 +126,8 @@ fn render_one(diagnostic: &Diagnostic, source: &Source, renderer: &Renderer) -> 
         true => diagnostic.secondary.iter().filter_map(|(span, label)| told(source, *span, label)).collect(),
         false => Vec::new(),
     };
-    let mut group = if lines.len() > MOST_QUOTED {
-        // What is this long, or this far apart, cannot be read side by side either.
+    let mut group = if lines.len() > MOST_QUOTED || diagnostic.span.is_nowhere() {
+        // What is this long, or this far apart, cannot be read side by side either. What is nowhere has no line.
         let mut origin = Origin::path(source.name.as_str());
         if let Some(position) = source.position(diagnostic.span) {
             origin = origin.line(position.line).char_column(position.column);

@@ -62,14 +62,34 @@ impl fmt::Display for Model {
 
 /// A name that is not one of a memory model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a memory model; there are sc, tso, pso, ra and rc20")]
+#[error("`{0}` is not a memory model here; there are sc, tso, pso, ra and rc20{hint}", hint = hint(.0))]
 pub struct UnknownModel(pub String);
+
+/// What somebody who writes this name may be looking for.
+fn hint(name: &str) -> &'static str {
+    match name.to_ascii_lowercase().as_str() {
+        "x86" | "x86-tso" | "x86_64" | "x64" | "amd64" => ": x86 is tso",
+        "c" | "c11" | "c++" | "c++11" | "cpp" | "rust" | "rc11" | "llvm" => ": the one of C11, C++ and Rust is rc20",
+        "arm" | "arm64" | "armv8" | "aarch64" => {
+            ". For code that runs on ARM, ask about rc20: each finding says whether ARMv8 can do it"
+        }
+        "arm32" | "armv7" | "power" | "powerpc" | "ppc" | "ppc64" | "riscv" | "risc-v" | "rvwmo" => {
+            ". What this machine does is not known here; for portable code ask about rc20"
+        }
+        "linux" | "lkmm" => ". The model of the Linux kernel is not known here",
+        "sparc" | "sparc-tso" => ": SPARC's are tso and pso",
+        _ => "",
+    }
+}
 
 impl FromStr for Model {
     type Err = UnknownModel;
 
     fn from_str(name: &str) -> Result<Model, UnknownModel> {
-        Model::ALL.into_iter().find(|model| model.name() == name).ok_or_else(|| UnknownModel(name.to_owned()))
+        Model::ALL
+            .into_iter()
+            .find(|model| model.name().eq_ignore_ascii_case(name))
+            .ok_or_else(|| UnknownModel(name.to_owned()))
     }
 }
 
@@ -116,6 +136,15 @@ mod tests {
             assert_eq!(model.name().parse(), Ok(model));
             assert_ne!(model.is_hardware(), model.is_c11());
         }
+        assert_eq!("TSO".parse(), Ok(Model::Tso));
         assert_eq!("c11".parse::<Model>(), Err(UnknownModel("c11".to_owned())));
+    }
+
+    #[test]
+    fn names_of_others_are_explained() {
+        let said = |name: &str| UnknownModel(name.to_owned()).to_string();
+        assert!(said("c11").ends_with("is rc20"), "{}", said("c11"));
+        assert!(said("ARM").contains("ARMv8 can do it"), "{}", said("ARM"));
+        assert!(said("tos").ends_with("ra and rc20"), "{}", said("tos"));
     }
 }

@@ -121,7 +121,7 @@ pub use ravelin_frontend::Language;
 pub use ravelin_frontend::c::LiftOptions;
 pub use ravelin_frontend::sites::RepairKind;
 pub use ravelin_machine::Reductions;
-pub use ravelin_program::{Model, SeqCstReading};
+pub use ravelin_program::{Model, SeqCstReading, UnknownModel};
 pub use reach::{Reach, reach};
 pub use resume::{SearchRecord, fingerprint};
 pub use shared::SharedAnswers;

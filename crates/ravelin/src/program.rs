@@ -58,6 +58,7 @@ impl ReadOptions {
             trencher::wrap(program, modulus);
         }
         let Some(program) = parsed.program.take() else { return Err(ParseError { parsed }.into()) };
+        parsed.diagnostics.extend(self.without_effect(&program));
         let program = match self.copies {
             Some(copies) if program.is_parameterised() => program.instance(copies),
             _ => program,
@@ -72,6 +73,18 @@ impl ReadOptions {
             deadlocks: OnceLock::new(),
             goals: OnceLock::new(),
         })
+    }
+
+    /// What was asked for and changes nothing.
+    fn without_effect(&self, program: &ravelin_program::Program) -> Option<Diagnostic> {
+        let said = match self.copies {
+            _ if program.threads.is_empty() => "this program has no threads: there is nothing to find out".to_owned(),
+            Some(copies) if !program.is_parameterised() => {
+                format!("--copies {copies} changes nothing: this program has no `thread p[*]`")
+            }
+            _ => return None,
+        };
+        Some(Diagnostic::warning(Span::NOWHERE, said))
     }
 
     /// Programs in C are compiled first.

@@ -180,7 +180,11 @@ fn counts(answer: &Robustness) -> String {
         }
     }
     if parts.is_empty() {
-        parts.push("no thread has a store and an access that could overtake it".to_owned());
+        let none = match answer.limit {
+            None => "no thread has a store and an access that could overtake it",
+            Some(_) => "the limit was reached before they were listed",
+        };
+        parts.push(none.to_owned());
     }
     let mut text = format!("  {}: {}.\n", counted(answer.attacks.len() as u64, "attack"), parts.join(", "));
     let mut table = TextTable::new(&[0]);
