@@ -91,6 +91,44 @@ never worker.cnt == 1;
 }
 
 #[test]
+fn what_c_and_rust_write_is_answered_with_what_is_written_here() {
+    check(
+        "
+  use std::sync::atomic::*;
+//^^^ expected an item (`static`, `const`, `thread`, `never`, …), found `use` (leave it out: a program is one file)
+  struct Node { next: u32 }
+//^^^^^^ expected an item (`static`, `const`, `thread`, `never`, …), found `struct` (there are no structures: a field of several objects is an array, such as `static next: [0..4; 3];`)
+static top: AtomicPtr<Node>;
+//          ^^^^^^^^^ there is no type `AtomicPtr` (pointers are numbers: leave the type out, and take the address of a cell by `&x`)
+static full: AtomicBool = 0;
+//           ^^^^^^^^^^ there is no type `AtomicBool` (write `bool`: each access says itself that it is atomic)
+static x;
+thread t {
+    let r = 0;
+    r ++;
+    //^^ there is no operator `++` (write `r += 1;` for a register, `x.fetch_add(1);` for a shared variable)
+    r --;
+    //^^ there is no operator `--` (write `r -= 1;` for a register, `x.fetch_sub(1);` for a shared variable)
+    x.store(1, Ordering::Release);
+    //         ^^^^^^^^^^^^^^^^^ there is no `Ordering::Release` (write `release`)
+    r = x.load(memory_order_acquire);
+    //         ^^^^^^^^^^^^^^^^^^^^ there is no order `memory_order_acquire` (write `acquire`)
+    fence(SeqCst);
+    //    ^^^^^^ there is no order `SeqCst` (write `seq_cst`)
+    r = A::B;
+    //  ^^^^ there is no `A::B` (names have one part here)
+    x.cas(0, 1);
+    //^^^ there is no method `cas` (write `x.compare_exchange(old, new)`)
+    assert!(r == 0);
+//  ^^^^^^^ there are no macros (write `assert(…)`)
+    match r { 0 => nop }
+//  ^^^^^ there is no statement `match` (write `if … { … } else if … { … }`)
+}
+",
+    );
+}
+
+#[test]
 fn parsing_goes_on_after_a_syntax_error() {
     check(
         "

@@ -8,7 +8,7 @@ use super::super::ast::{
 };
 use super::super::format::format_expr;
 use super::super::lexer::too_large;
-use super::{Parse, Parser, is_keyword};
+use super::{Parse, Parser, foreign, is_keyword};
 use crate::Diagnostic;
 use crate::parsing::{TokenKind, TokenParser};
 use crate::suggest::did_you_mean;
@@ -135,7 +135,10 @@ impl Parser<'_> {
                 word if is_keyword(word) && word != "mem" => return Err(self.expected("an expression")),
                 _ => self.named()?,
             },
-            _ => return Err(self.expected("an expression")),
+            _ => match self.step_operator() {
+                Some(diagnostic) => return Err(self.report(diagnostic)),
+                None => return Err(self.expected("an expression")),
+            },
         };
         Ok(Expr { kind, span: self.cursor.span_from(start) })
     }
@@ -187,6 +190,7 @@ impl Parser<'_> {
         } else {
             self.name("a variable")?
         };
+        self.refuse_path(&name)?;
         let mut index = None;
         if self.cursor.eat("[") {
             index = Some(Box::new(self.expr()?));
@@ -255,7 +259,7 @@ impl Parser<'_> {
                     Diagnostic::error(self.cursor.span(), format!("expected a method, found {}", self.found()));
                 if let Some(word) = self.cursor.word() {
                     diagnostic.message = format!("there is no method `{word}`");
-                    diagnostic.help = did_you_mean(word, names);
+                    diagnostic.help = foreign::method(word).map(str::to_owned).or_else(|| did_you_mean(word, names));
                 }
                 Err(self.report(diagnostic.with_note(format!("the methods are {}", names.join(", ")))))
             }
@@ -267,6 +271,16 @@ impl Parser<'_> {
             Some(word) if order_named(word).is_some() => {
                 let span = self.cursor.bump().span;
                 Ok(Name { text: word.to_owned(), span })
+            }
+            Some(word) if self.cursor.is_ahead(1, ":") => {
+                let name = Name { text: word.to_owned(), span: self.cursor.bump().span };
+                self.refuse_path(&name)?;
+                Err(self.expected("an order"))
+            }
+            Some(word) if foreign::order(word).is_some() => {
+                let mut diagnostic = Diagnostic::error(self.cursor.span(), format!("there is no order `{word}`"));
+                diagnostic.help = foreign::order(word);
+                Err(self.report(diagnostic))
             }
             _ => Err(self.expected_word(
                 "an order (relaxed, acquire, release, acq_rel or seq_cst)",
@@ -308,7 +322,8 @@ fn wrong_arguments(
         if let ExprKind::Place(RavPlace { name: word, index: None, .. }) = &extra.kind {
             let mut diagnostic = Diagnostic::error(extra.span, format!("there is no order `{}`", word.text))
                 .with_note("the orders are relaxed, acquire, release, acq_rel and seq_cst");
-            diagnostic.help = did_you_mean(&word.text, Order::ATOMIC.map(Order::name));
+            diagnostic.help =
+                foreign::order(&word.text).or_else(|| did_you_mean(&word.text, Order::ATOMIC.map(Order::name)));
             return Some(diagnostic);
         }
     }

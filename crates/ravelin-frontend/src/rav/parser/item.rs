@@ -3,7 +3,7 @@
 use super::super::ast::{
     Base, Expr, ExprKind, File, Init, InitKind, Item, ItemKind, RangeExpr, ThreadCopies, ThreadItem, Type, TypeKind,
 };
-use super::{ITEM_WORDS, Parse, Parser, STATEMENT_WORDS, SyntaxError};
+use super::{ITEM_WORDS, Parse, Parser, STATEMENT_WORDS, SyntaxError, foreign};
 use crate::Diagnostic;
 use crate::parsing::{TokenKind, TokenParser};
 use crate::suggest::did_you_mean;
@@ -115,8 +115,13 @@ impl Parser<'_> {
                 Err(self.report(diagnostic.with_help("write it between the braces of `thread p { … }`")))
             }
             _ => {
+                let what = "an item (`static`, `const`, `thread`, `never`, …)";
+                if let Some(help) = foreign::item(word) {
+                    let message = format!("expected {what}, found `{word}`");
+                    return Err(self.report(Diagnostic::error(self.cursor.span(), message).with_help(help)));
+                }
                 let words = ITEM_WORDS.iter().copied().chain(["arithmetic", "gap", "strict"]);
-                Err(self.expected_word("an item (`static`, `const`, `thread`, `never`, …)", words))
+                Err(self.expected_word(what, words))
             }
         }
     }
@@ -187,6 +192,11 @@ impl Parser<'_> {
                 let diagnostic = Diagnostic::error(self.cursor.span(), format!("there is no type `{word}`"))
                     .with_note("values are signed 64-bit integers");
                 return Err(self.report(diagnostic.with_help("use `i64`, or the values that occur, such as `0..8`")));
+            }
+            Some(word) if !ranges(self) && foreign::type_named(word).is_some() => {
+                let mut diagnostic = Diagnostic::error(self.cursor.span(), format!("there is no type `{word}`"));
+                diagnostic.help = foreign::type_named(word).map(str::to_owned);
+                return Err(self.report(diagnostic));
             }
             _ => {
                 let (start, before) = (self.cursor.at, self.diagnostics.len());

@@ -2,6 +2,7 @@
 //! or at a line that starts like a statement or an item, so that one run reports every error of a file.
 
 mod expression;
+mod foreign;
 mod item;
 mod statement;
 

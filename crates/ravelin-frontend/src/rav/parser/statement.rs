@@ -1,7 +1,7 @@
 //! Statements and blocks.
 
 use super::super::ast::{Block, Comments, Else, Expr, ExprKind, If, Name, Pattern, RavPlace, Statement, StatementKind};
-use super::{ITEM_WORDS, Parse, Parser, STATEMENT_WORDS, SyntaxError, is_keyword, operator_named};
+use super::{ITEM_WORDS, Parse, Parser, STATEMENT_WORDS, SyntaxError, foreign, is_keyword, operator_named};
 use crate::Diagnostic;
 use crate::parsing::{TokenKind, TokenParser};
 use crate::suggest::nearest;
@@ -196,6 +196,10 @@ impl Parser<'_> {
     ) -> Parse<StatementKind> {
         let word = self.cursor.bump();
         let name = self.cursor.quote(word.span);
+        if self.cursor.is("!") && self.cursor.is_ahead(1, "(") {
+            let span = word.span.to(self.cursor.bump().span);
+            self.report(Diagnostic::error(span, "there are no macros").with_help(format!("write `{name}(…)`")));
+        }
         self.expect("(", &format!("after `{name}`"))?;
         let argument = argument(self)?;
         self.expect(")", &format!("after the argument of `{name}`"))?;
@@ -309,8 +313,9 @@ impl Parser<'_> {
             return Ok(());
         }
         let mut diagnostic = Diagnostic::error(self.cursor.span(), format!("there is no statement `{word}`"));
-        diagnostic.help = nearest(word, STATEMENT_WORDS.iter().copied())
-            .map(|found| format!("did you mean `{found}`?"))
+        diagnostic.help = foreign::statement(word)
+            .map(str::to_owned)
+            .or_else(|| nearest(word, STATEMENT_WORDS.iter().copied()).map(|found| format!("did you mean `{found}`?")))
             .or_else(|| {
                 let code = self.cursor.is_ahead(1, "(");
                 code.then(|| "there are no functions; memory is accessed by methods such as `x.load()`".to_owned())
