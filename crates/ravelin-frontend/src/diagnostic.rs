@@ -126,8 +126,10 @@ fn render_one(diagnostic: &Diagnostic, source: &Source, renderer: &Renderer) -> 
         true => diagnostic.secondary.iter().filter_map(|(span, label)| told(source, *span, label)).collect(),
         false => Vec::new(),
     };
-    let mut group = if lines.len() > MOST_QUOTED || diagnostic.span.is_nowhere() {
-        // What is this long, or this far apart, cannot be read side by side either. What is nowhere has no line.
+    // What is about the whole text, and not about its first place, has no line.
+    let whole_text = diagnostic.span.is_nowhere() && diagnostic.label.is_none() && diagnostic.secondary.is_empty();
+    let mut group = if lines.len() > MOST_QUOTED || whole_text {
+        // What is this long, or this far apart, cannot be read side by side either.
         let mut origin = Origin::path(source.name.as_str());
         if let Some(position) = source.position(diagnostic.span) {
             origin = origin.line(position.line).char_column(position.column);
