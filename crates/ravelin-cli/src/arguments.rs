@@ -304,6 +304,9 @@ pub struct Simulate {
     /// Number of random walks for --profile
     #[arg(long, default_value_t = 100, value_name = "N", requires = "profile")]
     pub runs: usize,
+    /// Stop (with --interactive: stop reading the program) after this time: seconds, or such as 90s, 5m, 1h
+    #[arg(long, value_name = "TIME", value_parser = ravelin::parse_time)]
+    pub timeout: Option<std::time::Duration>,
     #[command(flatten)]
     pub output: Output,
 }
@@ -340,6 +343,9 @@ pub struct Certificate {
     pub program: Option<PathBuf>,
     #[command(flatten)]
     pub input: InputOptions,
+    /// Stop after this time: seconds, or such as 90s, 5m, 1h
+    #[arg(long, value_name = "TIME", value_parser = ravelin::parse_time)]
+    pub timeout: Option<std::time::Duration>,
 }
 
 #[derive(Debug, Args)]
@@ -360,6 +366,9 @@ pub struct Convert {
     /// File to write instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Stop after this time: seconds, or such as 90s, 5m, 1h
+    #[arg(long, value_name = "TIME", value_parser = ravelin::parse_time)]
+    pub timeout: Option<std::time::Duration>,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -1,5 +1,6 @@
 //! `ravelin certificate`: checks a proof that `--certify` wrote.
 
+use crate::alone::ended_in_time;
 use crate::arguments;
 use crate::cover;
 use crate::exit::Exit;
@@ -16,12 +17,18 @@ pub fn run(arguments: &arguments::Certificate) -> anyhow::Result<Exit> {
     let (file, proved) = match (certificate.program(), &arguments.net) {
         (None, None) => bail!("name the net that the certificate is about with --net"),
         (Some(_), Some(_)) => bail!("{path} is not about a net; omit --net"),
-        (None, Some(file)) => (file.clone(), certificate.check_net(&cover::read(file)?)),
+        (None, Some(file)) => {
+            (file.clone(), ended_in_time(arguments.timeout, || anyhow::Ok(certificate.check_net(&cover::read(file)?)))?)
+        }
         (Some(named), None) => {
             let file = arguments.program.clone().unwrap_or_else(|| PathBuf::from(named));
-            let program = input::read(&file, &arguments.input.reading(None)).map_err(anyhow::Error::from);
-            let program = program.context("the program that the certificate is about")?;
-            (file, certificate.check(&program))
+            let proved = ended_in_time(arguments.timeout, || {
+                let program = input::read(&file, &arguments.input.reading(arguments.timeout));
+                let program =
+                    program.map_err(anyhow::Error::from).context("the program that the certificate is about")?;
+                anyhow::Ok(certificate.check(&program))
+            })?;
+            (file, proved)
         }
     };
     match proved {

@@ -1,5 +1,6 @@
 //! `ravelin convert`.
 
+use crate::alone::ended_in_time;
 use crate::arguments::Convert;
 use crate::exit::Exit;
 use crate::{files, input};
@@ -7,9 +8,11 @@ use ravelin::TargetLanguage;
 use ravelin_output::{escaped, stdout};
 
 pub fn run(arguments: &Convert) -> anyhow::Result<Exit> {
-    let program = input::read(&arguments.file, &arguments.input.reading(None))?;
     let target = arguments.to.unwrap_or(TargetLanguage::Rav);
-    let text = ravelin::convert(&program, target, arguments.instrument.as_deref())?;
+    let text = ended_in_time(arguments.timeout, || {
+        let program = input::read(&arguments.file, &arguments.input.reading(arguments.timeout))?;
+        anyhow::Ok(ravelin::convert(&program, target, arguments.instrument.as_deref())?)
+    })?;
     // A program in its own language is written as it is. What others read quotes names of files and threads, in comments and labels only.
     let text = if target == TargetLanguage::Rav { text.as_str().into() } else { escaped(&text) };
     match &arguments.output {

@@ -1,8 +1,9 @@
 //! The contract of exit codes.
 
 use ravelin::answer::NoVerdict;
-use ravelin::{Answer, ParseError, Verdict};
+use ravelin::{Answer, CompileError, ParseError, Verdict};
 use ravelin_output::complain;
+use ravelin_process::input::InputError;
 use std::process::ExitCode;
 
 /// In order of precedence: with several files or models the worst counts, and the first here is the mildest.
@@ -21,7 +22,12 @@ impl Exit {
         if !error.is::<ParseError>() {
             complain!("error: {error:#}");
         }
-        Exit::Wrong
+        // The context of an error may be that of a file.
+        let is_ended = |cause: &(dyn std::error::Error + 'static)| {
+            matches!(cause.downcast_ref(), Some(CompileError::Interrupted | CompileError::Late(_)))
+                || matches!(cause.downcast_ref(), Some(InputError::Interrupted))
+        };
+        if error.chain().any(is_ended) { Exit::Unknown } else { Exit::Wrong }
     }
 
     /// What an answer means.

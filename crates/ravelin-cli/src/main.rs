@@ -3,6 +3,7 @@
 // What is printed goes through ravelin-output.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod alone;
 mod arguments;
 mod ask;
 mod certificate;

@@ -1,5 +1,6 @@
 //! `ravelin simulate`.
 
+use crate::alone::ended_in_time;
 use crate::arguments::{Format, Simulate};
 use crate::exit::Exit;
 use crate::{files, input};
@@ -7,29 +8,33 @@ use ravelin::answer::text::{Style, steps};
 use ravelin::{Document, Walk};
 use ravelin_output::stdout;
 use std::io::BufRead;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 pub fn run(arguments: &Simulate) -> anyhow::Result<Exit> {
     let output = &arguments.output;
     output.refuse_sarif("simulate")?;
     output.refuse_pages("simulate")?;
-    let program = input::read(&arguments.file, &arguments.input.reading(None))?;
+    let start = Instant::now();
+    let read = || input::read(&arguments.file, &arguments.input.reading(arguments.timeout));
+    let program = ended_in_time(arguments.timeout, read)?;
+    let left = arguments.timeout.map(|time| time.saturating_sub(start.elapsed()));
     let seed = arguments.seed.unwrap_or_else(|| {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         now.map_or(0, |now| u64::from(now.subsec_nanos()))
     });
     let question = ravelin::simulate(&program).model(arguments.model).seed(seed).steps(arguments.steps);
     if let Some(path) = &arguments.profile {
-        let (costs, places) = question.costs(arguments.runs)?;
+        let (costs, places) = ended_in_time(left, || question.costs(arguments.runs))?;
         files::write(path, costs)?;
         writeln!(stdout(), "{}: costs of {places} places are in {}", arguments.file.display(), path.display())?;
         return Ok(Exit::Holds);
     }
     if arguments.interactive {
-        interact(&mut question.walk()?, arguments.model.is_buffered(), output.style())?;
+        // The prompt waits for the user, who may want to end it.
+        ended_in_time(None, || interact(&mut question.walk()?, arguments.model.is_buffered(), output.style()))?;
         return Ok(Exit::Holds);
     }
-    let answer = question.run()?;
+    let answer = ended_in_time(left, || question.run())?;
     let text = match output.format {
         Format::Json | Format::Sarif => Document::new("simulate", vec![answer]).text(),
         Format::Text | Format::Herd => answer.text(output.style()),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 const HALVES: &str =
     "static x; static y; thread p[*] { choose { x.store(1); let r = y.load(); } or { y.store(1); let r = x.load(); } }";
-const LOCK: &str = "static l: bool; thread p[*] { while l.swap(1) == 1 {} @in; l.store(0); } never 2 of p@in;";
+pub const LOCK: &str = "static l: bool; thread p[*] { while l.swap(1) == 1 {} @in; l.store(0); } never 2 of p@in;";
 
 #[test]
 fn exit_codes_and_messages() {

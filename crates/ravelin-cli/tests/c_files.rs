@@ -1,10 +1,11 @@
 //! C files on the command line: how they are compiled, what is refused, and what is left behind.
 
 use crate::running;
+use crate::signals::{send, until};
 
 use ravelin_testing::has;
 use running::{Scratch, assert_codes, code, ravelin};
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
 
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -69,26 +70,84 @@ fn included_files_and_macros_are_found() {
     assert!(said.contains("included.c:7:9: error: use of undeclared") && !said.contains("not found"), "{said}");
 }
 
+/// A file, a compiler for it that does not end, and the commands that read it with that.
+struct SlowCompiler {
+    scratch: Scratch,
+    compiler: String,
+    commands: Vec<Vec<String>>,
+}
+
+impl SlowCompiler {
+    fn new(name: &str) -> SlowCompiler {
+        let scratch = Scratch::new(name);
+        let slow = scratch.write("slow.sh", "echo $$ > \"$(dirname \"$0\")/number\"\nsleep 1000 & wait\n");
+        let path = scratch.write("any.c", "int main(void) { return 0; }\n");
+        let proof = scratch.0.join("proof").display().to_string();
+        let lock = scratch.write("lock.rav", crate::any_number::LOCK);
+        let proved = ravelin(&["reach", &lock, "--model", "sc", "--certify", &proof], "");
+        assert_eq!(code(&proved), 0, "{proved:?}");
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let mut commands: Vec<Vec<String>> = vec![
+            words(&["convert", &path, "--to", "rav"]),
+            words(&["simulate", &path]),
+            words(&["simulate", &path, "--interactive"]),
+            words(&["certificate", &proof, "--program", &path]),
+        ];
+        commands.extend(["check", "reach", "fence", "relax", "states", "confirm"].map(|it| words(&[it, &path])));
+        SlowCompiler { scratch, compiler: format!("sh {slow}"), commands }
+    }
+
+    fn command(&self, words: &[String]) -> Command {
+        let mut command = running::interruptible();
+        command.args(words).env("RAVELIN_CLANG", &self.compiler).env("TMPDIR", &self.scratch.0);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Whether the compiler was started.
+    fn number(&self) -> Option<u32> {
+        std::fs::read_to_string(self.scratch.0.join("number")).ok()?.trim().parse().ok()
+    }
+
+    /// The answer says why there is none, the compiler is gone, and nothing is left behind.
+    fn was_ended(&self, words: &[String], output: &Output, why: &str) {
+        let said = format!("{}{}", stdout(output), stderr(output));
+        assert_eq!(code(output), 3, "{words:?}: {said}");
+        assert!(said.contains(why), "{words:?}: {said}");
+        let number = self.number().unwrap_or_else(|| panic!("{words:?}: no compiler was started"));
+        let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+        assert!(stat.is_empty() || stat.contains(") Z "), "{words:?}: the compiler is still running: {stat}");
+        let left = std::fs::read_dir(&self.scratch.0).expect("the folder").flatten().map(|entry| entry.file_name());
+        let left: Vec<_> = left.filter(|name| name.to_string_lossy().starts_with("ravelin-")).collect();
+        assert!(left.is_empty(), "{words:?}: {left:?}");
+        std::fs::remove_file(self.scratch.0.join("number")).expect("it was there");
+    }
+}
+
 #[test]
 fn a_compiler_that_does_not_end_is_ended_with_the_time_limit() {
-    let scratch = Scratch::new("c-slow");
-    let slow = scratch.write("slow.sh", "echo $$ > \"$(dirname \"$0\")/number\"\nsleep 1000 & wait\n");
-    let path = scratch.write("any.c", "int main(void) { return 0; }\n");
-    let output = running::interruptible()
-        .args(["check", &path, "--timeout", "1"])
-        .env("RAVELIN_CLANG", format!("sh {slow}"))
-        .env("TMPDIR", &scratch.0)
-        .output()
-        .expect("the program ends");
-    assert_eq!(code(&output), 3, "{output:?}");
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("unknown: the time limit of 1 s was reached"), "{said}");
-    let number = std::fs::read_to_string(scratch.0.join("number")).expect("the compiler was started");
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", number.trim())).unwrap_or_default();
-    assert!(stat.is_empty() || stat.contains(") Z "), "the compiler is still running: {stat}");
-    let left = std::fs::read_dir(&scratch.0).expect("the folder").flatten().map(|entry| entry.file_name());
-    let left: Vec<_> = left.filter(|name| name.to_string_lossy().starts_with("ravelin-")).collect();
-    assert!(left.is_empty(), "{left:?}");
+    let slow = SlowCompiler::new("c-slow");
+    for words in &slow.commands {
+        let words = [&words[..], &["--timeout".to_owned(), "1".to_owned()]].concat();
+        let output = slow.command(&words).output().expect("the program ends");
+        let says = match words[0].as_str() {
+            "convert" | "simulate" | "certificate" => "clang was still running after 1 s",
+            _ => "unknown: the time limit of 1 s was reached",
+        };
+        slow.was_ended(&words, &output, says);
+    }
+}
+
+#[test]
+fn a_compiler_that_does_not_end_is_ended_by_a_signal() {
+    let slow = SlowCompiler::new("c-signal");
+    let mut signals = ["INT", "TERM"].into_iter().cycle();
+    for words in &slow.commands {
+        let child = slow.command(words).spawn().expect("the program starts");
+        until("the compiler runs", || slow.number().is_some());
+        send(signals.next().unwrap_or("INT"), child.id());
+        slow.was_ended(words, &child.wait_with_output().expect("the program ends"), "interrupted");
+    }
 }
 
 #[test]

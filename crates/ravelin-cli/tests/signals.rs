@@ -33,7 +33,7 @@ fn start_in(temporary: &Path, words: &[&str]) -> Child {
         .expect("the program starts")
 }
 
-fn send(signal: &str, process: u32) {
+pub fn send(signal: &str, process: u32) {
     let sent = Command::new("kill").args([&format!("-{signal}"), &process.to_string()]).status();
     assert!(sent.expect("kill is there").success(), "SIG{signal} to {process}");
 }
