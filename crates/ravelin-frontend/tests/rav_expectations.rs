@@ -15,6 +15,16 @@ fn header_lines_are_expectations_or_free_text() {
     assert_eq!(found[1].answer, "holds with 3 states");
 }
 
+/// They have no model.
+#[test]
+fn what_is_expected_of_a_compiled_program_is_for_others() {
+    let text =
+        "//! expect verify -DBROKEN: violated: data race\n//! expect consequence: crash\n//! expect check tso: race\n";
+    let (found, diagnostics) = expectations(text);
+    assert!(diagnostics.is_empty());
+    assert_eq!(found.iter().map(|it| it.command.as_str()).collect::<Vec<_>>(), ["check"]);
+}
+
 #[test]
 fn what_looks_like_an_expectation_and_is_none_is_reported() {
     for text in [

@@ -47,6 +47,13 @@ pub fn cases() -> Vec<Case> {
     add("volatile is not atomic", CHECK, 1, "race", two("volatile int v;", "v = 1;", "v = 2;"));
     add("recursion with an end", CHECK, 0, "robust", recursion("f(n - 1)"));
 
+    // Right, and once not lifted as they are.
+    let shared = "struct s { unsigned a : 14, b : 3; };\nstatic struct s s;";
+    let new = "struct s local; local.a = 5; local.b = 2; s = local; assert(s.a == 5 && s.b == 2);";
+    add("bit-fields of a new struct", REACH, 0, "holds", two(shared, new, ""));
+    let decided = "int r = 9; switch ((int)y) { case 0: r = 0; break; case 1: r = 1; } assert(r == 9 || r == y);";
+    add("a switch on what is not known", REACH, 0, "holds", two("static atomic_int y = 7;", decided, ""));
+
     // Wrong under sequential consistency.
     add("failing assertion", REACH, 1, "violated", two("", "assert(x == 1);", ""));
     add("null", REACH, 1, "violated", two("int *p;", "*p = 1;", ""));
@@ -67,6 +74,8 @@ pub fn cases() -> Vec<Case> {
     add("recursion without an end", CHECK, 2, "recursive", endless);
     add("shared floats", CHECK, 2, "floating point", two("_Atomic double d;", "d = 1.5;", "if (d > 1) x = 1;"));
     add("other assembly", CHECK, 2, "inline assembly", two("", "__asm__ volatile(\"incl %0\" : \"+m\"(x));", "x = 1;"));
+    let pair = "static struct { int a, b; } s;";
+    add("half of an int is set", CHECK, 2, "others are not", two(pair, "memset(&s, 0, 6); x = s.b;", "s.b = 1;"));
     add("bytes of an int", CHECK, 2, "sizes", two("", "x = 258;", "*(char *)&x = 1;"));
     add("union", CHECK, 2, "sizes", two("union { int i; short s[2]; } u;", "u.i = 1;", "u.s[1] = 1;"));
     add("variable arguments", CHECK, 2, "va_start", variadic());
@@ -96,7 +105,7 @@ pub fn cases() -> Vec<Case> {
 /// A program whose threads have these bodies. There is also a shared variable `x`.
 fn with_threads(shared: &str, bodies: &[&str]) -> String {
     let mut text = String::from(
-        "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <stdio.h>\n#include <stdlib.h>\n",
+        "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n",
     );
     text.push_str(&format!("{shared}\nstatic int x;\n"));
     for (number, body) in bodies.iter().enumerate() {

@@ -629,10 +629,19 @@ impl<'m> Specialiser<'_, 'm> {
     /// The scalars that a copy consists of: those that are known of either side.
     fn parts_of_copy(&mut self, state: &State, to: &Datum, from: &Datum, size: u64) -> Step<Vec<(u64, u32)>> {
         let mut parts: std::collections::BTreeMap<u64, u32> = std::collections::BTreeMap::new();
-        let mut add = |offset: u64, length: u32| {
-            let end = offset + u64::from(length);
-            let free = parts.range(..end).next_back().is_none_or(|(start, own)| start + u64::from(*own) <= offset);
-            if free && end <= size {
+        // Scalars of which some bytes are outside: what is inside, and their object.
+        let mut cut = Vec::new();
+        let mut add = |object: ObjectId, start: u64, (at, length): (u64, u32)| {
+            let (first, last) = (at.max(start), (at + u64::from(length)).min(start + size));
+            if first >= last {
+                return;
+            }
+            if last - first < u64::from(length) {
+                cut.push((first - start..last - start, object));
+                return;
+            }
+            let (offset, end) = (first - start, last - start);
+            if parts.range(..end).next_back().is_none_or(|(start, own)| start + u64::from(*own) <= offset) {
                 parts.insert(offset, length);
             }
         };
@@ -648,23 +657,28 @@ impl<'m> Specialiser<'_, 'm> {
                 return Err(self.refuse("a copy that leaves its object".to_owned()));
             };
             if let Some(contents) = state.memory.get(object) {
-                let entries = contents.entries().filter(|(at, _, _)| *at >= start);
-                written_before.extend(entries.map(|(at, length, _)| (at - start, length)));
+                written_before.extend(contents.entries().map(|(at, length, _)| (*object, start, (at, length))));
             }
             let own = self.world.objects.get(*object);
-            for (&at, &length) in own.cells.range(start..) {
-                add(at - start, length);
+            for (&at, &length) in &own.cells {
+                add(*object, start, (at, length));
             }
             if let Some(ty) = &own.ty {
-                for (at, length) in scalars(self.world.module, ty, 4096) {
-                    if at >= start {
-                        add(at - start, length);
-                    }
+                for scalar in scalars(self.world.module, ty, 4096) {
+                    add(*object, start, scalar);
                 }
             }
         }
-        for (at, length) in written_before {
-            add(at, length);
+        for (object, start, scalar) in written_before {
+            add(object, start, scalar);
+        }
+        let is_covered =
+            |byte: u64| parts.range(..=byte).next_back().is_some_and(|(start, own)| start + u64::from(*own) > byte);
+        if let Some((_, object)) = cut.into_iter().find(|(bytes, _)| !bytes.clone().all(is_covered)) {
+            let name = &self.world.objects.get(object).name;
+            return Err(
+                self.refuse(format!("some bytes of a scalar of `{name}` are set or copied, and others are not"))
+            );
         }
         if parts.is_empty() {
             return Err(self.refuse("a copy of memory whose type is not known".to_owned()));

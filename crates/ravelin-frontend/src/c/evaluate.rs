@@ -14,6 +14,9 @@ impl Specialiser<'_, '_> {
             Operation::Binary { op, left, right } => {
                 let Some(bits) = bits_of(&left.ty) else { return self.unsupported_type(&left.ty) };
                 let (op, left, right) = (*op, self.operand(state, left)?, self.operand(state, right)?);
+                if (op, &left) == (BinaryOperator::And, &Datum::Undefined) && self.begins_bit_field(state) {
+                    return Ok(Datum::Int(0));
+                }
                 self.with_operands(|operands| operands.binary(op, bits, &left, &right))
             }
             Operation::Compare { predicate, left, right } => {
@@ -66,6 +69,18 @@ impl Specialiser<'_, '_> {
             Operation::Unsupported(name) => Err(self.refuse(format!("`{name}` is not supported"))),
             _ => Err(self.refuse("this instruction is not supported here".to_owned())),
         }
+    }
+
+    /// Whether the current instruction clears bits into which the next instructions write a bit-field. The other bits may
+    /// never have been written, and are taken as 0 then.
+    fn begins_bit_field(&self, state: &State) -> bool {
+        let frame = state.frame();
+        let block = self.world.module.functions[frame.function].block(frame.block);
+        let Some(cleared) = block.instructions.get(frame.index).and_then(|own| own.result) else { return false };
+        block.instructions[frame.index..].iter().any(|later| match &later.operation {
+            Operation::Binary { op: BinaryOperator::Or, left, .. } => left.value == Value::Local(cleared),
+            _ => false,
+        })
     }
 
     fn unsupported_type(&mut self, ty: &Type) -> Step<Datum> {

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! `pending` marks an expectation whose analysis does not exist yet: it is known, and not checked. Other `//!` lines are
-//! free text. Which commands, models and answers there are is not this module's business.
+//! free text. Which commands, models and answers there are is not this module's business; but `verify` and `consequence`
+//! lines, which have no model, are for the compiled program and left to others.
 
 use super::lexer::lex;
 use crate::Diagnostic;
@@ -39,6 +40,9 @@ pub fn expectations(text: &str) -> (Vec<Expectation>, Vec<Diagnostic>) {
     (found, diagnostics)
 }
 
+/// What is expected of a compiled program.
+const OF_COMPILED: [&str; 2] = ["verify", "consequence"];
+
 /// `None` for free text.
 fn expectation(body: &str, span: Span) -> Option<Result<Expectation, Diagnostic>> {
     let (word, rest) = body.split_once(char::is_whitespace).unwrap_or((body, ""));
@@ -64,6 +68,9 @@ fn expectation(body: &str, span: Span) -> Option<Result<Expectation, Diagnostic>
         return wrong("this expectation has no answer after its `:`");
     }
     let mut words = question.split_whitespace();
+    if !pending && words.clone().next().is_some_and(|command| OF_COMPILED.contains(&command)) {
+        return None;
+    }
     let (Some(command), Some(model)) = (words.next(), words.next()) else {
         return wrong("this expectation needs a command and a model");
     };

@@ -12,7 +12,7 @@ pub(super) const LENGTH: u64 = 4;
 pub(super) const BOOL: Int = INTS[8];
 
 pub fn program(seed: u64) -> CProgram {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bd1_e995);
+    let mut random = Random::new(seed);
     let (definitions, cells, globals) = globals(&mut random);
     let count = 1 + random.below(4) as usize;
     let mut functions = Vec::new();
@@ -32,9 +32,13 @@ pub fn program(seed: u64) -> CProgram {
 }
 
 /// SplitMix64.
-pub(super) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bd1_e995)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -43,15 +47,15 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    pub(super) fn below(&mut self, end: u64) -> u64 {
+    pub fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }
 
-    pub(super) fn chance(&mut self, percent: u64) -> bool {
+    pub fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    pub(super) fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+    pub fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
         &all[self.below(all.len() as u64) as usize]
     }
 
@@ -78,7 +82,7 @@ pub(super) struct Scope {
     pub(super) struct_pointers: Vec<(String, usize)>,
 }
 
-/// The types of structs: fields that are integers, and one that is an array of two.
+/// The types of structs: fields that are integers, some of them bit-fields, one that is an array of two, and an earlier struct.
 #[derive(Clone, Default)]
 pub(super) struct Globals {
     pub(super) scope: Scope,
@@ -89,26 +93,44 @@ pub(super) struct Globals {
 pub(super) struct Struct {
     pub(super) fields: Vec<Int>,
     pub(super) pair: Option<Int>,
+    pub(super) inner: Option<usize>,
 }
 
-impl Struct {
-    fn paths(&self, place: &str) -> Vec<(String, Int)> {
-        let fields = self.fields.iter().enumerate().map(|(index, int)| (format!("{place}.m{index}"), *int));
-        let pair = self.pair.into_iter().flat_map(|int| (0..2).map(move |index| (index, int)));
-        fields.chain(pair.map(|(index, int)| (format!("{place}.pair[{index}]"), int))).collect()
+impl Globals {
+    /// The integers of a struct, as C names them.
+    fn paths(&self, of: usize, place: &str) -> Vec<(String, Int)> {
+        let Struct { fields, pair, inner } = &self.structs[of];
+        let fields = fields.iter().enumerate().map(|(index, int)| (format!("{place}.m{index}"), *int));
+        let pair = pair.iter().flat_map(|int| (0..2).map(move |index| (format!("{place}.pair[{index}]"), *int)));
+        let inner = inner.map(|of| self.paths(of, &format!("{place}.in"))).unwrap_or_default();
+        fields.chain(pair).chain(inner).collect()
+    }
+
+    /// Whether every value of the bytes of a struct is one of its fields.
+    pub(super) fn has_no_bool(&self, of: usize) -> bool {
+        self.paths(of, "").iter().all(|(_, int)| *int != BOOL)
     }
 }
 
 fn globals(random: &mut Random) -> (Vec<String>, Vec<(String, Int)>, Globals) {
     let (mut definitions, mut cells, mut globals) = (Vec::new(), Vec::new(), Globals::default());
-    for number in 0..random.below(3) {
+    for number in 0..random.below(4) {
         let fields: Vec<Int> = (0..1 + random.below(3)).map(|_| random.int()).collect();
-        let pair = random.chance(50).then(|| random.int());
-        let mut text: String =
-            fields.iter().enumerate().map(|(index, int)| format!("  {} m{index};\n", int.name)).collect();
+        let pair = random.chance(40).then(|| random.int());
+        let inner = (number > 0 && random.chance(50)).then(|| random.below(number) as usize);
+        let mut text = String::new();
+        for (index, int) in fields.iter().enumerate() {
+            // Compilers differ in what wider ones are in arithmetic.
+            let width = match random.chance(12) && *int != BOOL && int.bits <= 32 {
+                true => format!(" : {}", 2 + random.below(u64::from(int.bits) - 2)),
+                false => String::new(),
+            };
+            text.push_str(&format!("  {} m{index}{width};\n", int.name));
+        }
         text.extend(pair.map(|int| format!("  {} pair[2];\n", int.name)));
+        text.extend(inner.map(|of| format!("  struct s{of} in;\n")));
         definitions.push(format!("struct s{number} {{\n{text}}};"));
-        globals.structs.push(Struct { fields, pair });
+        globals.structs.push(Struct { fields, pair, inner });
     }
     let scope = &mut globals.scope;
     for number in 0..2 + random.below(4) {
@@ -127,18 +149,35 @@ fn globals(random: &mut Random) -> (Vec<String>, Vec<(String, Int)>, Globals) {
         }
         scope.arrays.push((name, int));
     }
-    for (number, of) in globals.structs.iter().enumerate() {
+    if random.chance(30) {
+        let int = random.int();
+        definitions.push(format!("static {} m[2][{LENGTH}] = {{{{1}}, {{0, {}}}}};", int.name, random.below(100)));
+        for row in 0..2 {
+            cells.extend((0..LENGTH).map(|index| (format!("m[{row}][{index}]"), int)));
+            scope.arrays.push((format!("m[{row}]"), int));
+        }
+    }
+    // Both are read and written in one size.
+    if random.chance(20) {
+        definitions.push("static union { int16_t i; uint16_t u; } u;".to_owned());
+        cells.push(("u.i".to_owned(), INTS[2]));
+        scope.variables.extend([("u.i".to_owned(), INTS[2]), ("u.u".to_owned(), INTS[3])]);
+    }
+    for number in 0..globals.structs.len() {
         if random.chance(50) {
             let name = format!("t{number}");
             definitions.push(format!("static struct s{number} {name}[{LENGTH}];"));
-            cells.extend((0..LENGTH).flat_map(|index| of.paths(&format!("{name}[{index}]"))));
-            scope.struct_arrays.push((name, number));
+            cells.extend((0..LENGTH).flat_map(|index| globals.paths(number, &format!("{name}[{index}]"))));
+            globals.scope.struct_arrays.push((name, number));
         } else {
             let name = format!("r{number}");
             definitions.push(format!("static struct s{number} {name} = {{{}}};", random.below(2)));
-            cells.extend(of.paths(&name));
-            scope.structs.push((name, number));
+            cells.extend(globals.paths(number, &name));
+            globals.scope.structs.push((name, number));
         }
+    }
+    for (name, value) in [("h0", "x * 3 + 1"), ("h1", "x ^ 0x55")] {
+        definitions.push(format!("static uint32_t {name}(uint32_t x) {{ return {value}; }}"));
     }
     (definitions, cells, globals)
 }
@@ -149,6 +188,8 @@ enum Parameter {
     Int(Int),
     Pointer(Int),
     Struct(usize),
+    /// By value.
+    Copy(usize),
 }
 
 type Callee = (Function, Vec<Parameter>);
@@ -200,6 +241,11 @@ impl<'a> Writer<'a> {
                     let (of, name) = (self.random.below(structs) as usize, format!("x{number}"));
                     self.scope.structs.push((format!("(*{name})"), of));
                     (Parameter::Struct(of), format!("struct s{of} *{name}"))
+                }
+                4 if structs > 0 => {
+                    let (of, name) = (self.random.below(structs) as usize, format!("x{number}"));
+                    self.scope.structs.push((name.clone(), of));
+                    (Parameter::Copy(of), format!("struct s{of} {name}"))
                 }
                 _ => {
                     let (int, name) = (self.random.int(), format!("x{number}"));
@@ -256,6 +302,10 @@ impl<'a> Writer<'a> {
             let (array, int) = self.random.pick(&arrays).clone();
             locals.push(format!("{} *p = {array} + {};", int.name, self.random.below(LENGTH - 1)));
             self.scope.pointers.push(("p".to_owned(), int));
+            if self.random.chance(40) {
+                locals.push(format!("{} **pp = &p;", int.name));
+                self.scope.pointers.push(("(*pp)".to_owned(), int));
+            }
         }
         locals
     }
@@ -301,13 +351,80 @@ impl<'a> Writer<'a> {
             89..92 if self.loops > 0 && depth > 1 => Piece::text(*self.random.pick(&["break;", "continue;"])),
             92..95 => self.pointing()?,
             95..97 => self.copy()?,
+            97 => self.bytes()?,
+            98 if nested => self.jump(depth),
             _ => self.trick(),
         })
     }
 
+    /// A `goto`, out of a block or back to its start.
+    fn jump(&mut self, depth: u32) -> Piece {
+        let (label, condition) = (self.name("l"), self.condition(1));
+        match self.random.chance(50) {
+            true => {
+                let head = joined(
+                    Piece::text("if ("),
+                    "",
+                    Piece(vec![super::Part::Value(condition)]),
+                    &format!(") goto {label}; {{"),
+                );
+                head.body(self.statements(depth + 1), &format!("}} {label}:;"))
+            }
+            false if self.loops < 2 => {
+                self.loops += 1;
+                let body = self.statements(depth + 1);
+                self.loops -= 1;
+                // What is left with `break` or `continue` belongs to a loop around.
+                let head = Piece::text(format!("{{ uint8_t {label}n = 3; {label}:; do {{")).body(body, "} while (0); ");
+                joined(
+                    head,
+                    &format!("if (--{label}n > 0 && "),
+                    Piece(vec![super::Part::Value(condition)]),
+                    &format!(") goto {label}; }}"),
+                )
+            }
+            false => Piece::text(";"),
+        }
+    }
+
+    /// Bytes are set or copied by functions of the C library.
+    fn bytes(&mut self) -> Option<Piece> {
+        let structs = self.globals.structs.len() as u64;
+        if structs > 0 && self.random.chance(50) {
+            let of = self.random.below(structs) as usize;
+            let (to, from) = (self.struct_place(of)?, self.struct_place(of)?);
+            let set = if self.globals.has_no_bool(of) { self.random.below(256) } else { self.random.below(2) };
+            return Some(match self.random.chance(50) {
+                true => joined(Piece::text("memset(&"), "", to, &format!(", {set}, sizeof(struct s{of}));")),
+                false => joined(
+                    joined(Piece::text("memmove(&"), "", to, ", &"),
+                    "",
+                    from,
+                    &format!(", sizeof(struct s{of}));"),
+                ),
+            });
+        }
+        let arrays = self.scope.arrays.clone();
+        let (array, int) = self.random.pick(&arrays).clone();
+        let (first, count) = (self.random.below(2), 1 + self.random.below(LENGTH - 2));
+        if self.random.chance(50) {
+            let set = if int == BOOL { self.random.below(2) } else { self.random.below(256) };
+            // Sometimes a part of an integer, which is refused.
+            let size = if self.random.chance(5) { "".to_owned() } else { format!(" * sizeof({})", int.name) };
+            return Some(Piece::text(format!("memset({array} + {first}, {set}, {count}{size});")));
+        }
+        let from = self.pointer_to(int)?;
+        Some(joined(
+            Piece::text(format!("memmove({array} + {first}, ")),
+            "",
+            from,
+            &format!(", sizeof({}) * 2);", int.name),
+        ))
+    }
+
     fn looping(&mut self, depth: u32) -> Piece {
         let counter = self.name("i");
-        let (count, kind) = (1 + self.random.below(5), self.random.below(4));
+        let (count, kind) = (1 + self.random.below(5), self.random.below(5));
         let condition = self.condition(1);
         let before = self.scope.constants.len();
         self.scope.constants.push(counter.clone());
@@ -324,15 +441,26 @@ impl<'a> Writer<'a> {
             1 => Piece::text(format!("{{ int64_t {counter} = {count}; while ({counter}-- > 0) {{")).body(body, "} }"),
             2 => Piece::text(format!("{{ uint32_t {counter} = {count}; do {{"))
                 .body(body, &format!("}} while (--{counter} != 0); }}")),
+            3 => Piece::text(format!("for (int16_t {counter} = {count};;) {{ if ({counter}-- == 0) break; "))
+                .body(body, "}"),
             _ => Piece::text(format!("for (int {counter} = 0; {counter} < {count}; {counter}++) {{")).body(body, "}"),
         }
     }
 
     fn switch(&mut self, depth: u32) -> Piece {
         let cases = 2 + self.random.below(4);
-        let mut piece = Piece::of(&format!("switch ((uint64_t){{}} % {cases}u) {{"), vec![self.value(2)]);
-        for case in 0..cases {
-            let head = if case + 1 == cases && self.random.chance(70) {
+        let value = self.value(2);
+        let large = self.random.chance(30);
+        let mut piece = match large {
+            true => Piece::of(
+                &format!("switch (({}){{}}) {{", self.random.pick(&["int8_t", "int32_t", "int64_t"])),
+                vec![value],
+            ),
+            false => Piece::of(&format!("switch ((uint64_t){{}} % {cases}u) {{"), vec![value]),
+        };
+        for number in 0..cases {
+            let case = if large { [-1, 0, 5, 127, -128, 20][number as usize] } else { number as i64 };
+            let head = if number + 1 == cases && self.random.chance(70) {
                 "default:".to_owned()
             } else {
                 format!("case {case}:")
@@ -383,16 +511,26 @@ impl<'a> Writer<'a> {
                 Parameter::Int(int) => self.cast(int),
                 Parameter::Pointer(int) => self.pointer_to(int)?,
                 Parameter::Struct(of) => joined(Piece::text("&"), "", self.struct_place(of)?, ""),
+                Parameter::Copy(of) => self.struct_place(of)?,
             });
         }
         let variables = self.scope.variables.clone();
         let (variable, int) = self.random.pick(&variables).clone();
-        let mut piece = Piece::text(format!("{variable} = ({}){}(", int.name, function.name)).0;
+        let through_pointer = self.random.chance(20);
+        let mut piece = match through_pointer {
+            true => {
+                let (returns, parameters) = (function.returns.name, &function.parameters);
+                let call =
+                    format!("{{ {returns} (*fp)({parameters}) = {}; {variable} = ({})fp(", function.name, int.name);
+                Piece::text(call).0
+            }
+            false => Piece::text(format!("{variable} = ({}){}(", int.name, function.name)).0,
+        };
         for (number, argument) in arguments.into_iter().enumerate() {
             piece.extend(Piece::text(if number == 0 { "" } else { ", " }).0);
             piece.extend(argument.0);
         }
-        piece.extend(Piece::text(");").0);
+        piece.extend(Piece::text(if through_pointer { "); }" } else { ");" }).0);
         Some(Piece(piece))
     }
 
@@ -415,6 +553,11 @@ impl<'a> Writer<'a> {
         let structs = self.globals.structs.len() as u64;
         let of = (structs > 0).then(|| self.random.below(structs) as usize)?;
         let (to, from) = (self.struct_place(of)?, self.struct_place(of)?);
+        if self.random.chance(25) {
+            let first = self.globals.structs[of].fields[0];
+            let value = Piece(vec![super::Part::Value(self.cast(first))]);
+            return Some(joined(to, &format!(" = (struct s{of}){{.m0 = "), value, "};"));
+        }
         // The source may be the target, which an assignment allows.
         Some(joined(to, " = ", from, ";"))
     }

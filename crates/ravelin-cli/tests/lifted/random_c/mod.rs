@@ -10,8 +10,8 @@ mod generate;
 mod shrink;
 mod values;
 
-pub use generate::program;
-pub use shrink::shrunk;
+pub use generate::{Random, program};
+pub use shrink::{leave_out, shrunk};
 
 /// An integer type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl Piece {
     }
 }
 
-fn write_all(statements: &[Piece], depth: usize, text: &mut String) {
+pub fn write_all(statements: &[Piece], depth: usize, text: &mut String) {
     for statement in statements {
         text.push_str(&"  ".repeat(depth));
         statement.write(depth, text);
@@ -153,7 +153,7 @@ impl CProgram {
     /// With a statement for each cell at the end of `main`.
     fn ending(&self, statement: impl Fn(&str) -> String) -> String {
         let mut text = String::from(
-            "#include <assert.h>\n#include <pthread.h>\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n\n",
+            "#include <assert.h>\n#include <pthread.h>\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n\n",
         );
         for definition in &self.definitions {
             text.push_str(&format!("{definition}\n"));

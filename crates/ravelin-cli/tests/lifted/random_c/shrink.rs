@@ -108,6 +108,12 @@ fn defined(definition: &str) -> Option<String> {
     before.split_whitespace().last().filter(|_| definition.starts_with("static")).map(str::to_owned)
 }
 
+/// Leaves the n-th statement of a body out, or, in a second round of numbers, puts those in it in its place; counts `at`
+/// down and gives false if there are fewer.
+pub fn leave_out(body: &mut Vec<Piece>, at: &mut usize) -> bool {
+    in_body(body, Edit::Statement, at) || in_body(body, Edit::Unwrap, at)
+}
+
 fn in_body(body: &mut Vec<Piece>, kind: Edit, at: &mut usize) -> bool {
     if kind == Edit::Statements && !body.is_empty() {
         if *at == 0 {

@@ -40,7 +40,10 @@ impl Writer<'_> {
     }
 
     pub(super) fn field(&mut self, place: Piece, of: usize) -> (Piece, Int) {
-        let Struct { fields, pair } = self.globals.structs[of].clone();
+        let Struct { fields, pair, inner } = self.globals.structs[of].clone();
+        if let Some(of) = inner.filter(|_| self.random.chance(40)) {
+            return self.field(joined(place, ".in", Piece::default(), ""), of);
+        }
         if let Some(int) = pair.filter(|_| self.random.chance(40)) {
             let index = Piece::of(".pair[{} & 1]", vec![self.index()]);
             return (joined(place, "", index, ""), int);
@@ -54,6 +57,10 @@ impl Writer<'_> {
             self.scope.structs.iter().filter(|(_, other)| *other == of).map(|(name, _)| name.clone()).collect();
         let arrays: Vec<String> =
             self.scope.struct_arrays.iter().filter(|(_, other)| *other == of).map(|(name, _)| name.clone()).collect();
+        let around = self.globals.structs.iter().position(|other| other.inner == Some(of));
+        if let Some(around) = around.filter(|_| self.random.chance(30)) {
+            return Some(joined(self.struct_place(around)?, ".in", Piece::default(), ""));
+        }
         if !whole.is_empty() && (arrays.is_empty() || self.random.chance(50)) {
             return Some(Piece::text(self.random.pick(&whole).clone()));
         }
@@ -66,7 +73,8 @@ impl Writer<'_> {
         let arrays: Vec<String> =
             self.scope.arrays.iter().filter(|(_, other)| *other == int).map(|(name, _)| name.clone()).collect();
         let array = (!arrays.is_empty()).then(|| self.random.pick(&arrays).clone())?;
-        Some(match self.random.below(3) {
+        Some(match self.random.below(4) {
+            3 => Piece::of(&format!("({{}} ? {array} : {array} + 2)"), vec![self.condition(0)]),
             0 => Piece::text(array),
             1 => Piece::text(format!("&{array}[{}]", self.random.below(LENGTH - 1))),
             _ => Piece::of(&format!("({array} + ({{}} & 1))"), vec![self.index()]),
@@ -83,7 +91,11 @@ impl Writer<'_> {
 
     pub(super) fn condition(&mut self, depth: u32) -> Piece {
         let (left, right) = (self.value(depth), self.value(depth));
-        match self.random.below(8) {
+        let pointers = &self.scope.pointers;
+        let pairs = pointers.iter().zip(pointers.iter().skip(1)).find(|((_, a), (_, b))| a == b);
+        let same = pairs.map(|((a, _), (b, _))| format!("({a} == {b})"));
+        match self.random.below(9) {
+            8 if same.is_some() => Piece::text(same.unwrap_or_default()),
             0 => Piece::of("((int64_t){} != 0)", vec![left]),
             1 => Piece::of("((int64_t){} < 5 && (int64_t){} > -5)", vec![left, right]),
             2 => Piece::of("((int64_t){} == 1 || (int64_t){} <= 7)", vec![left, right]),
@@ -111,7 +123,15 @@ impl Writer<'_> {
         }
         let bits = *self.random.pick(&[32, 64]);
         let (left, right) = (self.value(depth - 1), self.value(depth - 1));
-        match self.random.below(16) {
+        match self.random.below(18) {
+            16 => {
+                let operator = *self.random.pick(&["/", "%"]);
+                Piece::of(
+                    &format!("((int{bits}_t){{}} {operator} (((int{bits}_t){{}} & 127) - 200))"),
+                    vec![left, right],
+                )
+            }
+            17 => Piece::of("(({} ? h0 : h1)((uint32_t){}))", vec![self.condition(0), left]),
             0..5 => {
                 let operator = *self.random.pick(&["+", "-", "*", "&", "|", "^"]);
                 Piece::of(&format!("((uint{bits}_t){{}} {operator} (uint{bits}_t){{}})"), vec![left, right])
