@@ -20,6 +20,9 @@ pub struct Resume {
     /// Time between two checkpoints [default: that of the search]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub checkpoint_every: Option<Duration>,
+    /// Store states in this directory when the memory of --max-memory is full [default: as the search]
+    #[arg(long, value_name = "DIR")]
+    pub spill: Option<PathBuf>,
     #[command(flatten)]
     pub resources: Resources,
     #[command(flatten)]
@@ -34,6 +37,7 @@ pub fn run(arguments: &Resume) -> anyhow::Result<Exit> {
     let directory = std::path::absolute(&arguments.directory)?;
     let mut cluster = arguments.cluster.clone();
     cluster.cluster = cluster.cluster.map(std::path::absolute).transpose()?;
+    let spill = arguments.spill.as_ref().map(std::path::absolute).transpose()?;
     let record = SearchRecord::read(&directory)?;
     let there = record.directory();
     std::env::set_current_dir(there).with_context(|| format!("cannot go to `{}`", there.display()))?;
@@ -48,6 +52,7 @@ pub fn run(arguments: &Resume) -> anyhow::Result<Exit> {
     let resume = |storage: &mut StorageArguments, limits: &mut Resources| {
         storage.checkpoint = Some(directory.clone());
         storage.resumed = true;
+        storage.spill = spill.clone().or(storage.spill.take());
         storage.checkpoint_every = checkpoint_every.unwrap_or(storage.checkpoint_every);
         // Limits are those of each time: the one that was reached would end the search at once.
         *limits = Resources { workers: resources.workers.or(limits.workers), ..resources.clone() };

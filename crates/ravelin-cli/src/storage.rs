@@ -3,7 +3,6 @@
 use crate::arguments::Inputs;
 use crate::exit::Exit;
 use crate::resume;
-use anyhow::bail;
 use clap::Args;
 use ravelin::{Checkpoints, SearchRecord, Storage, parse_time};
 use ravelin_output::complain;
@@ -17,7 +16,7 @@ pub struct StorageArguments {
     #[arg(long, value_name = "DIR", conflicts_with = "expect")]
     pub spill: Option<PathBuf>,
     /// Save the search in this new directory, so that `ravelin resume DIR` can resume it if it is interrupted. Engines as for --spill
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["expect", "spill"])]
+    #[arg(long, value_name = "DIR", conflicts_with = "expect")]
     pub checkpoint: Option<PathBuf>,
     /// Time between two checkpoints, such as 30s or 5m; 0 for one after each level
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "30s", hide_short_help = true)]
@@ -36,9 +35,6 @@ impl StorageArguments {
 
     /// Makes the directory for checkpoints, or checks that it is the right one. `process`: which of several processes this is.
     pub fn open(&self, inputs: &Inputs, process: Option<usize>) -> anyhow::Result<OpenStorage<'_>> {
-        if self.spill.is_some() && process.is_some() {
-            bail!("--spill is for a search by one process; several processes share their memory");
-        }
         let spill = self.spill.as_deref();
         let Some(directory) = &self.checkpoint else { return Ok(OpenStorage { spill, checkpoints: None }) };
         inputs.refuse_c("--checkpoint")?;

@@ -156,7 +156,6 @@ fn what_does_not_fit_is_refused_with_a_message() {
     fails(&reach(&program, &["--checkpoint", &folder]), "is not empty");
     fails(&reach(&program, &["--checkpoint", &format!("{program}/x")]), "cannot make the directory");
     fails(&["check", "-", "--from", "rav", "--checkpoint", &directory(&scratch, "new")], "standard input");
-    fails(&["reach", &program, "--checkpoint", "x", "--spill", "y"], "cannot be used with");
     fails(&["check", &program, "--checkpoint", "x", "--engine", "shared"], "--checkpoint");
     // The program is another.
     std::fs::write(&program, PROGRAM.replace("30", "31")).expect("a file");

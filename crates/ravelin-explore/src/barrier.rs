@@ -18,7 +18,13 @@ impl Barrier {
     }
 
     /// Waits for all workers. One of them, the last to arrive, is told that it leads.
+    #[inline]
     pub fn wait(&self) -> bool {
+        // Small explorations are many.
+        self.workers == 1 || self.wait_for_others()
+    }
+
+    fn wait_for_others(&self) -> bool {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.workers {
             // Nobody arrives for the next round before `round` changes, so the order of these two does not matter to them.

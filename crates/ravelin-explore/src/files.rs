@@ -48,10 +48,11 @@ impl StorageError {
     }
 }
 
-/// A directory of one exploration's own, inside one that the user named. It is removed with everything in it when the
-/// exploration ends, however it ends; what else is in the user's directory is never touched.
+/// Where one exploration keeps its files: a directory that the user named. What else is there is never touched.
 pub(crate) struct Directory {
     path: PathBuf,
+    /// How names of files begin, which no other exploration's do.
+    prefix: String,
     used: Arc<DiskUsage>,
     files: AtomicU64,
 }
@@ -65,30 +66,17 @@ struct DiskUsage {
 }
 
 impl Directory {
-    pub fn create_in(parent: &Path, room: Option<u64>) -> Result<Directory, StorageError> {
+    /// Makes the directory if there is none, and sees whether files can be made in it.
+    pub fn create_in(path: &Path, room: Option<u64>) -> Result<Directory, StorageError> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let failed = |path: &Path, error: io::Error| StorageError::new(StorageAction::CreateDirectory, path, &error);
-        fs::create_dir_all(parent).map_err(|error| failed(parent, error))?;
-        loop {
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let path = parent.join(format!("ravelin-{}-{number}", std::process::id()));
-            match fs::create_dir(&path) {
-                Ok(()) => {
-                    let used = Arc::new(DiskUsage { room, ..DiskUsage::default() });
-                    return Ok(Directory { path, used, files: AtomicU64::new(0) });
-                }
-                // Left behind by a process that had the same id and was killed.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed(&path, error)),
-            }
-        }
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        // Nothing can be done about it, and no answer depends on it.
-        let _ = fs::remove_dir_all(&self.path);
+        let failed = |error: io::Error| StorageError::new(StorageAction::CreateDirectory, path, &error);
+        fs::create_dir_all(path).map_err(failed)?;
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let prefix = format!("ravelin-{}-{number}", std::process::id());
+        let used = Arc::new(DiskUsage { room, ..DiskUsage::default() });
+        let directory = Directory { path: path.to_owned(), prefix, used, files: AtomicU64::new(0) };
+        WordFile::create(&directory, "first")?;
+        Ok(directory)
     }
 }
 
@@ -106,18 +94,25 @@ pub(crate) struct WordFile {
 const PENDING: usize = 1 << 16;
 
 impl WordFile {
-    /// A new file; a number is added to its name. Where the system permits, its name is removed at once, so that nothing is left of it even if the process
-    /// is killed.
+    /// A new file; a number is added to its name. Where the system permits, its name is removed at once, so that nothing is left of it
+    /// even if the process is killed.
     pub fn create(directory: &Directory, name: &str) -> Result<WordFile, StorageError> {
-        let number = directory.files.fetch_add(1, Ordering::Relaxed);
-        let path = directory.path.join(format!("{name}-{number}"));
-        let mut options = OpenOptions::new();
-        let opened = options.read(true).write(true).create_new(true).open(&path);
-        let file = opened.map_err(|error| StorageError::new(StorageAction::Create, &path, &error))?;
-        if cfg!(unix) {
-            let _ = fs::remove_file(&path);
+        loop {
+            let number = directory.files.fetch_add(1, Ordering::Relaxed);
+            let path = directory.path.join(format!("{}-{name}-{number}", directory.prefix));
+            let mut options = OpenOptions::new();
+            match options.read(true).write(true).create_new(true).open(&path) {
+                Ok(file) => {
+                    if cfg!(unix) {
+                        let _ = fs::remove_file(&path);
+                    }
+                    return Ok(WordFile { path, file, used: directory.used.clone(), written: 0, pending: Vec::new() });
+                }
+                // Of a process that had the same id, on another machine or before.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(StorageError::new(StorageAction::Create, &path, &error)),
+            }
         }
-        Ok(WordFile { path, file, used: directory.used.clone(), written: 0, pending: Vec::new() })
     }
 
     /// Words in all.

@@ -18,10 +18,10 @@ const LOW: u64 = 0xffff_ffff;
 /// States of a level from which it is merged by several threads.
 const WORTH_SHARING: usize = 1 << 16;
 
-/// The last word of a record: the rank of the parent above its id.
+/// The last word of a record: the rank of the parent above its id, of which the lower half says all where states are kept in order.
 #[inline]
-pub(crate) fn parent_word(rank: u32, parent: u32) -> u64 {
-    u64::from(rank) << 32 | u64::from(parent)
+pub(crate) fn parent_word(rank: u32, parent: u64) -> u64 {
+    u64::from(rank) << 32 | parent & LOW
 }
 
 /// The hash in a record, with the number of the successor where the tables do not look.

@@ -71,6 +71,11 @@ impl<'a> Team<'a> {
         self.workers * self.peers.map_or(0, |peers| peers.number())
     }
 
+    /// The numbers of the shards that are here.
+    pub fn here(&self) -> std::ops::Range<usize> {
+        self.first()..self.first() + self.workers
+    }
+
     /// Sends records to the shards elsewhere and gives those for the shards here. `senders` are the outboxes of each shard here, by owner;
     /// those for owners here are left as they are.
     pub fn exchange<'o>(

@@ -1,40 +1,43 @@
 //! Breadth-first search, level by level, sharded by the states' hashes.
 //!
-//! Each worker owns a shard of the visited set. A round has two halves: every worker expands some states of its own shard
-//! and sorts the successors into outboxes by owner; then every worker absorbs what was sent to it. Within a half nobody
-//! touches what belongs to another, so there is no lock that is ever waited for. Workers keep to the order in which one of them
-//! would find the states (`order.rs`), so the paths and the first finding do not depend on their number. A level smaller than
-//! a few thousand states is not worth waking others for: one thread does all shards' work.
+//! Each worker owns a shard of the visited set, in memory or on disk (`visited.rs`), and a level is expanded in rounds (`rounds.rs`) by the
+//! threads of this process and by other processes. In the memory of one process workers keep to the order in which one of them would find
+//! the states (`order.rs`), so the paths and the first finding do not depend on their number. A level smaller than a few thousand states is
+//! not worth waking others for: one thread does all shards' work.
 //!
-//! With several processes it is the same: the shards are spread over them, and between the halves of a round they exchange what is for
-//! shards elsewhere. All take part in the same rounds, also those that have nothing left to expand. Only the order is not kept, so the
-//! paths depend on the number of processes and workers.
+//! This file says how a search begins, what happens between levels, when it ends and what it leaves. Whether states move to disk, whether a
+//! level is kept as a checkpoint and whether other processes take part are independent of each other.
 
 use crate::any::AnySystem;
-use crate::barrier::Barrier;
 use crate::budget::Budget;
-use crate::checkpoint::{Checkpoint, CheckpointStart, ExternalFailure, Totals};
+use crate::checkpoint::{Checkpoint, CheckpointStart, Totals};
+use crate::halt::{Halt, agree, failed_elsewhere};
 use crate::limits::{Limit, Limits, Progress};
 use crate::order;
-use crate::peers::{LostProcess, Team};
+use crate::peers::Team;
 use crate::room::Room;
-use crate::shard::{Portion, Shard, Summary};
-use crate::snapshot;
+use crate::rounds::{Meeting, RoundResult, RoundTotals, lock, unlocked};
+use crate::shard::{Portion, Shard};
+use crate::snapshot::{self, Snapshot};
 use crate::space::{End, Space, StateFinding, StateId, Statistics};
-use crate::spill;
+use crate::spill::{DEFAULT_MEMORY, LevelWatch, SpillSettings, Tuning};
+use crate::storage::Storage;
 use crate::store::{StateStore, hash};
+use crate::summary::Summary;
 use crate::system::{System, shard_of};
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use crate::visited::VisitedSet;
+use std::panic::resume_unwind;
+use std::path::Path;
+use std::sync::Mutex;
 use std::time::Instant;
 
 /// States that a worker expands in one round. Small enough that limits and progress are looked at often and that a round's
 /// outboxes stay in the cache.
-const ROUND: usize = 4096;
+const ROUND: u64 = 4096;
 /// The same with several workers or processes: so many that the moments in which a core is taken away from one of them even out.
-const SHARED_ROUND: usize = 1 << 15;
+const SHARED_ROUND: u64 = 1 << 15;
+/// The same on disk, where a round ends earlier if its outboxes are large.
+const DISK_ROUND: u64 = 1 << 14;
 /// States in a level from which several workers are used.
 const WORTH_SHARING: u64 = 4096;
 const MOST_WORKERS: usize = 64;
@@ -42,8 +45,8 @@ const MOST_WORKERS: usize = 64;
 const FEWEST: u64 = 16;
 /// Words that a worker should send in one round, if the states to come have as many successors as those before.
 const ROUND_WORDS: u64 = 1 << 22;
-/// Ids are 32 bits, and one is taken.
-pub(crate) const MOST_STATES: u64 = u32::MAX as u64 - 1;
+/// States that a process can have in memory: ids of one process are 32 bits, and one is taken. On disk there can be more.
+const MOST_IN_MEMORY: u64 = u32::MAX as u64 - 1;
 
 /// What an exploration may take, and when it is done.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +73,7 @@ pub enum Until {
 
 /// Explores a system from its initial states.
 pub fn explore<S: System>(system: &S, options: &Options) -> Space<S::Interrupt> {
-    explore_any(&AnySystem::new(system), options, None)
+    explore_any(&AnySystem::new(system), options, None, Tuning::default())
 }
 
 /// Explores a system in stages, in the memory of this process. As soon as there are more states than the stage permits,
@@ -84,7 +87,7 @@ pub fn explore_in_stages<S: System>(
     look: &mut dyn FnMut(&Space<S::Interrupt>) -> Option<u64>,
 ) -> Space<S::Interrupt> {
     let options = Options { budget: options.budget.in_memory(), ..*options };
-    explore_any(&AnySystem::new(system), &options, Some(Stages { size: first, look }))
+    explore_any(&AnySystem::new(system), &options, Some(Stages { size: first, look }), Tuning::default())
 }
 
 /// When to have a look at an exploration, and how.
@@ -93,124 +96,213 @@ pub(crate) struct Stages<'a, I> {
     look: &'a mut dyn FnMut(&Space<I>) -> Option<u64>,
 }
 
+/// Explores with all that the budget gives. `tuning`: for tests.
 pub(crate) fn explore_any<I: Send>(
     system: &AnySystem<I>,
     options: &Options,
     mut stages: Option<Stages<I>>,
+    tuning: Tuning,
 ) -> Space<I> {
-    let Budget { workers, storage: beyond, .. } = options.budget;
+    let start = Instant::now();
+    let Budget { workers, storage, limits, .. } = options.budget;
     let workers = workers.clamp(1, MOST_WORKERS);
-    let team = Team::new(beyond.peers, workers);
-    if let Some(directory) = beyond.spill.filter(|_| team.is_alone()) {
-        return spill::explore(system, options, directory);
+    let team = Team::new(storage.peers, workers);
+    let mut spill = None;
+    if let Some(directory) = storage.spill {
+        // First of all, so that nobody waits for an hour to hear that nothing can be written.
+        let made = SpillSettings::new(directory, limits.memory, team.shards(), tuning);
+        let failed = made.as_ref().err().cloned().map_or(Ok(()), |error| Err(Halt::from(error)));
+        spill = made.ok();
+        if let Err(halt) = agree(&team, failed, &[], directory) {
+            return Space::unknown(halt.into(), system.width());
+        }
     }
-    let in_order = team.is_alone() && workers > 1;
-    let mut shards: Vec<Shard<AnySystem<I>>> =
-        (0..workers).map(|local| Shard::new(system, team.first() + local, team.shards(), in_order)).collect();
-    let begun =
-        beyond.checkpoints.map(|checkpoints| Checkpoint::begin(checkpoints, system, options.until, &team, &mut shards));
-    let (checkpoint, resumed) = match begun.transpose() {
+    let mut shards = make_shards(system, &team);
+    let begun = storage
+        .checkpoints
+        .map(|checkpoints| Checkpoint::begin(checkpoints, system, options.until, &team, &mut shards, spill.as_ref()));
+    let (checkpoint, mut resumed) = match begun.transpose() {
         Ok(None) => (None, None),
         Ok(Some(CheckpointStart::Finished(space))) => return *space,
         Ok(Some(CheckpointStart::GoesOn(checkpoint, totals))) => (Some(checkpoint), totals),
-        Err(trouble) => return Space::unknown(trouble.into(), system.width()),
+        Err(halt) => return Space::unknown(halt.into(), system.width()),
     };
     let mut search = Search {
         system,
         options,
         team,
-        start: Instant::now(),
+        start,
         depth: 0,
-        states: 0,
-        transitions: 0,
-        frontier: 0,
+        totals: RoundTotals::default(),
         due: false,
         stage: stages.as_ref().map(|stages| stages.size),
-        stage_is_over: false,
         below: 0,
         levels: Vec::new(),
-        in_order,
+        in_order: team.is_alone() && workers > 1,
         turns: Vec::new(),
+        meeting: Meeting::new(workers, team.shards()),
         shards: shards.into_iter().map(Mutex::new).collect(),
+        spill,
+        on_disk: false,
+        most_in_memory: tuning.most_in_memory.unwrap_or(MOST_IN_MEMORY),
         checkpoint,
         interrupted_by: Mutex::new(None),
     };
-    search.begin(resumed);
-    let end = search.run(&mut stages).unwrap_or_else(End::from);
-    search.conclude(end)
+    loop {
+        let end = search.begin(resumed.take()).and_then(|()| search.run(&mut stages));
+        match search.confirmed(end) {
+            Err(Halt::Collision) => search.begin_again(),
+            end => return search.conclude(end.unwrap_or_else(End::from)),
+        }
+    }
 }
 
-struct Search<'a, S: System> {
-    system: &'a S,
+fn make_shards<'a, I: Send>(system: &AnySystem<'a, I>, team: &Team) -> Vec<Shard<'a, I>> {
+    let in_order = team.is_alone() && team.shards() > 1;
+    let visited = || {
+        let width = system.width();
+        let store = if team.is_alone() { StateStore::new(width) } else { StateStore::with_long_ids(width) };
+        VisitedSet::new(store, in_order)
+    };
+    team.here().map(|number| Shard::new(system, number, team.shards(), visited())).collect()
+}
+
+pub(crate) struct Search<'a, I: Send> {
+    pub system: &'a AnySystem<'a, I>,
     options: &'a Options<'a>,
-    team: Team<'a>,
+    pub team: Team<'a>,
     start: Instant,
     depth: u64,
-    /// States of all processes, as of the last round.
-    states: u64,
-    transitions: u64,
-    /// States of all processes that are found and not expanded, as of the last round.
-    frontier: u64,
+    pub totals: RoundTotals,
     /// It is time for a checkpoint, as of the last round.
     due: bool,
-    /// States of the current stage, and whether there are more, as of the last round.
+    /// States of the current stage.
     stage: Option<u64>,
-    stage_is_over: bool,
     /// Where states are kept in order, those of the current level below this rank are expanded.
-    below: u64,
+    pub below: u64,
     /// States up to the end of each level.
     levels: Vec<u64>,
     /// Whether states are kept in order, and if so the shards of all states up to the current level in that order.
     in_order: bool,
     turns: Vec<u8>,
+    /// Where the workers of this process meet.
+    pub meeting: Meeting<I>,
     /// The shards of this process.
-    shards: Vec<Mutex<Shard<S>>>,
+    pub shards: Vec<Mutex<Shard<'a, I>>>,
+    /// How states move to disk, and whether they have.
+    spill: Option<SpillSettings>,
+    on_disk: bool,
+    most_in_memory: u64,
     checkpoint: Option<Box<Checkpoint>>,
     interrupted_by: Mutex<Option<Vec<u64>>>,
 }
 
-impl<S: System> Search<'_, S> {
+impl<'a, I: Send> Search<'a, I> {
     /// With the initial states, unless the shards have their states from a checkpoint.
-    fn begin(&mut self, resumed: Option<Totals>) {
-        if let Some(Totals { depth, transitions, frontier }) = resumed {
-            (self.depth, self.transitions, self.frontier) = (depth, transitions, frontier);
+    fn begin(&mut self, resumed: Option<Totals>) -> Result<(), Halt> {
+        if let Some(Totals { depth, states, transitions, frontier }) = resumed {
+            self.depth = depth;
+            self.totals = RoundTotals { states, transitions, frontier };
+            // If some do not fit into the memory of one process, all go on from disk.
+            let on_disk = self.shards.iter_mut().any(|shard| unlocked(shard).visited.is_on_disk());
+            if self.team.tell(vec![u64::from(on_disk)])?.iter().any(|told| told.first() == Some(&1)) {
+                self.move_to_disk()?;
+            }
             self.order_resumed();
-            return self.note_level();
+            self.note_level();
+            return Ok(());
         }
         let shards = self.team.shards();
         let mut outboxes = vec![Vec::new(); shards];
         let mut initial = 0;
+        let in_order = self.in_order;
         self.system.initial(&mut |state| {
             let hash = hash(state);
             let outbox: &mut Vec<u64> = &mut outboxes[shard_of(hash, shards)];
             outbox.extend_from_slice(state);
-            outbox.extend_from_slice(&[order::hash_word(hash, initial), order::parent_word(0, StateId::NONE)]);
+            let ordered = [order::hash_word(hash, initial), order::parent_word(0, StateId::NONE)];
+            outbox.extend_from_slice(&if in_order { ordered } else { [hash, StateId::NONE] });
             initial += 1;
         });
         // Each process makes all initial states and keeps its own.
         for (shard, outbox) in self.shards.iter_mut().zip(outboxes.iter().skip(self.team.first())) {
             unlocked(shard).absorb(std::slice::from_ref(outbox), None);
         }
-        self.next_level();
-        self.frontier = initial;
+        self.totals.frontier = initial;
+        self.next_level()?;
         self.note_level();
+        Ok(())
+    }
+
+    /// From nothing, after two states were found to have the same hash. From now on that is looked for at every level.
+    fn begin_again(&mut self) {
+        self.spill.iter_mut().for_each(|spill| spill.careful = true);
+        self.shards = make_shards(self.system, &self.team).into_iter().map(Mutex::new).collect();
+        self.in_order = self.team.is_alone() && self.shards.len() > 1;
+        self.on_disk = false;
+        (self.depth, self.totals, self.below) = (0, RoundTotals::default(), 0);
+        self.levels.clear();
+        self.turns.clear();
+        self.checkpoint.iter_mut().for_each(|checkpoint| checkpoint.begin_again());
     }
 
     /// What was found since the last level is now the current one.
-    fn next_level(&mut self) {
-        self.shards.iter_mut().for_each(|shard| unlocked(shard).next_level());
+    fn next_level(&mut self) -> Result<(), Halt> {
         self.below = 0;
-        self.levels.push(self.shards.iter_mut().map(|shard| unlocked(shard).store.len() as u64).sum());
+        let watch = self.level_watch();
+        if self.on_disk {
+            let ended = each_in_parallel(&mut self.shards, |shard| shard.next_level(&watch));
+            return self.count_level(ended);
+        }
+        self.shards.iter_mut().try_for_each(|shard| unlocked(shard).next_level(&watch))?;
+        self.levels.push(self.shards.iter_mut().map(|shard| unlocked(shard).visited.len()).sum());
         if self.in_order {
             let ranks = self.rank_new();
             self.shards.iter_mut().zip(ranks).for_each(|(shard, ranks)| unlocked(shard).set_ranks(ranks));
         }
+        Ok(())
+    }
+
+    /// On disk it is known only after a level how many of its successors are new.
+    fn count_level(&mut self, ended: Result<(), Halt>) -> Result<(), Halt> {
+        let (mut states, mut unexpanded) = (0, 0);
+        for shard in self.shards.iter_mut().map(unlocked) {
+            states += shard.visited.len();
+            unexpanded += shard.unexpanded();
+        }
+        let told = agree(&self.team, ended, &[states, unexpanded], place(&self.options.budget.storage))?;
+        let sum = |number: usize| told.iter().filter_map(|words| words.get(number)).sum::<u64>();
+        (self.totals.states, self.totals.frontier) = (sum(0), sum(1));
+        let limit = self.options.budget.limits.check_states(self.totals.states);
+        limit.filter(|_| self.totals.frontier > 0).map_or(Ok(()), |limit| Err(limit.into()))
+    }
+
+    /// What a level that ends on disk looks at.
+    fn level_watch(&self) -> LevelWatch<'a> {
+        LevelWatch::new(self.options.budget, self.start, self.totals.states)
+    }
+
+    /// Moves the states of all processes to disk, unless they are there.
+    fn move_to_disk(&mut self) -> Result<(), Halt> {
+        let mut moved = Ok(());
+        if let Some(spill) = &self.spill {
+            // One after the other, so that there is room for what moving takes.
+            let mut shards = self.shards.iter_mut().map(unlocked);
+            moved = shards.try_for_each(|shard| shard.visited.spill(spill)).map_err(Halt::from);
+        }
+        agree(&self.team, moved, &[], place(&self.options.budget.storage))?;
+        self.on_disk = true;
+        // On disk states are ordered by hash.
+        self.in_order = false;
+        self.turns = Vec::new();
+        self.shards.iter_mut().for_each(|shard| unlocked(shard).sink.first_successor = None);
+        Ok(())
     }
 
     /// The ranks of the states found since the last level; from now on they have their turns.
     fn rank_new(&mut self) -> Vec<Vec<u32>> {
-        let shards: Vec<&Shard<S>> = self.shards.iter_mut().map(|shard| &*unlocked(shard)).collect();
-        let labels: Vec<&[u64]> = shards.iter().map(|shard| shard.labels()).collect();
+        let shards: Vec<&Shard<I>> = self.shards.iter_mut().map(|shard| &*unlocked(shard)).collect();
+        let labels: Vec<&[u64]> = shards.iter().map(|shard| shard.visited.labels()).collect();
         order::ranks(&labels, &mut self.turns)
     }
 
@@ -219,12 +311,12 @@ impl<S: System> Search<'_, S> {
         if !self.in_order {
             return;
         }
-        let shards: Vec<&mut Shard<S>> = self.shards.iter_mut().map(unlocked).collect();
-        let longest = shards.iter().map(|shard| shard.store.len()).max().unwrap_or(0);
+        let shards: Vec<&mut Shard<I>> = self.shards.iter_mut().map(unlocked).collect();
+        let longest = shards.iter().map(|shard| shard.visited.len()).max().unwrap_or(0);
         let mut ranks = vec![Vec::new(); shards.len()];
         let mut rank = 0;
         for index in 0..longest {
-            for (number, shard) in shards.iter().enumerate().filter(|(_, shard)| index < shard.store.len()) {
+            for (number, shard) in shards.iter().enumerate().filter(|(_, shard)| index < shard.visited.len()) {
                 self.turns.push(number as u8);
                 if index >= shard.expanded {
                     ranks[number].push(rank);
@@ -235,14 +327,24 @@ impl<S: System> Search<'_, S> {
         shards.into_iter().zip(ranks).for_each(|(shard, ranks)| shard.set_ranks(ranks));
     }
 
+    /// States of each shard in a round.
+    pub fn round_states(&self, threads: usize) -> u64 {
+        match (self.on_disk, self.team.is_alone() && threads == 1) {
+            (true, _) => DISK_ROUND,
+            (false, true) => ROUND,
+            (false, false) => SHARED_ROUND,
+        }
+    }
+
     /// What to expand in a round of at most so many states of each shard, after those below a rank.
-    fn portion(&self, most: usize, below: u64, states: u64, transitions: u64, frontier: u64) -> Portion {
+    pub fn portion(&self, most: u64, below: u64, totals: RoundTotals) -> Portion {
+        let RoundTotals { states, transitions, frontier } = totals;
         let shards = self.team.shards() as u64;
         let most_states = self.stage.map_or(self.most_states(), |stage| stage.min(self.most_states()));
         let left = most_states.saturating_sub(states) / 4 / shards;
-        let mut most = (most as u64).min(left.max(FEWEST));
+        let mut most = most.min(left.max(FEWEST));
         if !self.in_order {
-            return Portion::States(most as usize);
+            return Portion::States(most);
         }
         let expanded = states.saturating_sub(frontier).max(1);
         let words = (transitions / expanded + 1) * (self.system.width() as u64 + 2);
@@ -251,51 +353,64 @@ impl<S: System> Search<'_, S> {
     }
 
     /// What may be stored in a round, with what all processes stored before it, if that is known, and the words that are sent to the shards
-    /// here. Several processes do not know of each other what they store in a round.
-    fn room(&self, known: u64, stored_here: u64, words: usize) -> Option<Room> {
-        Room::of(self.most_states(), known.max(stored_here), (words / (self.system.width() + 2)) as u64)
+    /// here. Several processes do not know of each other what they store in a round. On disk it is counted when the level ends, and what
+    /// ids permit in memory is no limit where states can move to disk: nothing may be dropped then.
+    pub fn room(&self, known: u64, stored_here: u64, words: usize) -> Option<Room> {
+        let records = (words / (self.system.width() + 2)) as u64;
+        let most = match &self.spill {
+            None => self.most_states(),
+            Some(_) => self.options.budget.limits.states.filter(|_| !self.on_disk)?,
+        };
+        Room::of(most, known.max(stored_here), records)
     }
 
+    /// The limit of states, with that of what can be in memory.
     fn most_states(&self) -> u64 {
-        self.options.budget.limits.states.unwrap_or(MOST_STATES).min(MOST_STATES)
+        let most = self.options.budget.limits.states.unwrap_or(u64::MAX);
+        if self.on_disk { most } else { most.min(self.most_in_memory.saturating_mul(self.team.processes() as u64)) }
     }
 
     /// A level ends: from here one could go on.
     fn note_level(&mut self) {
         if let Some(checkpoint) = &mut self.checkpoint {
-            let totals = Totals { depth: self.depth, transitions: self.transitions, frontier: self.frontier };
+            let RoundTotals { states, transitions, frontier } = self.totals;
+            let totals = Totals { depth: self.depth, states, transitions, frontier };
             checkpoint.note(totals, self.shards.iter_mut().map(unlocked));
         }
     }
 
     /// Writes the last level that ended to where checkpoints are.
-    fn keep_level(&mut self) -> Result<(), ExternalFailure> {
+    fn keep_level(&mut self) -> Result<(), Halt> {
         match &mut self.checkpoint {
             None => Ok(()),
             Some(checkpoint) => checkpoint.write(&self.team, self.shards.iter_mut().map(unlocked)),
         }
     }
 
-    fn run(&mut self, stages: &mut Option<Stages<S::Interrupt>>) -> Result<End<S::Interrupt>, ExternalFailure> {
-        while self.frontier > 0 {
-            let worth_sharing = self.frontier >= WORTH_SHARING * self.team.processes() as u64;
-            let end = if self.shards.len() > 1 && worth_sharing { self.level_together()? } else { self.level_alone()? };
-            if let Some(end) = end {
+    fn run(&mut self, stages: &mut Option<Stages<I>>) -> Result<End<I>, Halt> {
+        while self.totals.frontier > 0 {
+            let worth_sharing = self.totals.frontier >= WORTH_SHARING * self.team.processes() as u64;
+            let round = self.level(if worth_sharing { self.shards.len() } else { 1 })?;
+            (self.totals, self.due, self.below) = (round.totals, round.due, round.below);
+            if let Some(end) = round.end {
                 return Ok(end);
             }
+            if round.is_full {
+                self.move_to_disk()?;
+            }
             if let Some(Stages { size, look }) = stages
-                && std::mem::take(&mut self.stage_is_over)
+                && round.stage_is_over
             {
                 let Some(next) = self.show(look) else { return Ok(End::Limit(Limit::States(*size))) };
                 *size = next;
                 self.stage = Some(next);
-                if self.shards.iter_mut().any(|shard| unlocked(shard).unexpanded() > 0) {
-                    continue;
-                }
             }
-            self.next_level();
-            self.depth += u64::from(self.frontier > 0);
-            if self.checkpoint.is_some() && self.frontier > 0 {
+            if round.left {
+                continue;
+            }
+            self.next_level()?;
+            self.depth += u64::from(self.totals.frontier > 0);
+            if self.checkpoint.is_some() && self.totals.frontier > 0 {
                 self.note_level();
                 if self.due {
                     self.keep_level()?;
@@ -305,67 +420,21 @@ impl<S: System> Search<'_, S> {
         Ok(End::Exhausted)
     }
 
-    /// Expands a whole level on this thread.
-    fn level_alone(&mut self) -> Result<Option<End<S::Interrupt>>, LostProcess> {
-        let most = if self.team.is_alone() { ROUND } else { SHARED_ROUND };
-        let first = self.team.first();
-        let mut outboxes = Vec::new();
-        let mut portion = self.portion(most, self.below, self.states, self.transitions, self.frontier);
-        loop {
-            for shard in &mut self.shards {
-                unlocked(shard).expand(self.system, portion);
-            }
-            let mut incoming = Vec::new();
-            if !self.team.is_alone() {
-                let outboxes = self.shards.iter_mut().map(|shard| unlocked(shard).sink.outboxes.as_mut_slice());
-                incoming = self.team.exchange(outboxes)?;
-            }
-            let words = incoming.iter().map(Vec::len).sum::<usize>()
-                + self.shards.iter_mut().map(|shard| unlocked(shard).sink.words()).sum::<usize>();
-            let stored = self.shards.iter_mut().map(|shard| unlocked(shard).store.len() as u64).sum();
-            let room = self.room(self.states, stored, words);
-            for owner in 0..self.shards.len() {
-                let sent =
-                    |sender: &mut Mutex<Shard<S>>| std::mem::take(&mut unlocked(sender).sink.outboxes[first + owner]);
-                outboxes.extend(self.shards.iter_mut().map(sent));
-                unlocked(&mut self.shards[owner]).absorb(&outboxes, room.as_ref());
-                for (sender, mut outbox) in self.shards.iter_mut().zip(outboxes.drain(..)) {
-                    outbox.clear();
-                    unlocked(sender).sink.outboxes[first + owner] = outbox;
-                }
-            }
-            for (shard, records) in self.shards.iter_mut().zip(incoming) {
-                unlocked(shard).absorb(&[records], room.as_ref());
-            }
-            let mut summary = Summary::default();
-            self.shards.iter_mut().for_each(|shard| summary.add(unlocked(shard)));
-            let round = self.settle(summary, self.transitions, most, portion)?;
-            self.note_round(&round);
-            if round.end.is_some() || round.stage_is_over || !round.left {
-                return Ok(round.end);
-            }
-            portion = round.portion;
-        }
-    }
-
-    fn note_round(&mut self, round: &RoundResult<S::Interrupt>) {
-        (self.states, self.transitions) = (round.states, round.transitions);
-        (self.frontier, self.due) = (round.frontier, round.due);
-        (self.below, self.stage_is_over) = (round.below, round.stage_is_over);
-    }
-
     /// Shows what there is so far, and takes it back.
-    fn show(&mut self, look: &mut dyn FnMut(&Space<S::Interrupt>) -> Option<u64>) -> Option<u64> {
+    fn show(&mut self, look: &mut dyn FnMut(&Space<I>) -> Option<u64>) -> Option<u64> {
         let turns = self.turns.len();
         if self.in_order {
             self.rank_new();
         }
         let statistics = self.statistics();
         let width = self.system.width();
-        let take = |shard: &mut Mutex<Shard<S>>| std::mem::replace(&mut unlocked(shard).store, StateStore::new(width));
+        let take = |shard: &mut Mutex<Shard<I>>| {
+            let store = unlocked(shard).visited.store_mut();
+            store.map_or_else(|| StateStore::new(width), |store| std::mem::replace(store, StateStore::new(width)))
+        };
         let stores = self.shards.iter_mut().map(take).collect();
         let mut space = Space {
-            end: End::Limit(Limit::States(self.stage.unwrap_or(MOST_STATES))),
+            end: End::Limit(Limit::States(self.stage.unwrap_or(u64::MAX))),
             cut_off: false,
             findings: Vec::new(),
             statistics,
@@ -376,7 +445,9 @@ impl<S: System> Search<'_, S> {
         };
         let next = look(&space);
         for (shard, store) in self.shards.iter_mut().zip(std::mem::take(&mut space.shards)) {
-            unlocked(shard).store = store;
+            if let Some(empty) = unlocked(shard).visited.store_mut() {
+                *empty = store;
+            }
         }
         self.levels = space.levels;
         self.turns = space.turns;
@@ -386,155 +457,60 @@ impl<S: System> Search<'_, S> {
 
     fn statistics(&mut self) -> Statistics {
         let mut statistics = Statistics {
-            transitions: self.transitions,
+            transitions: self.totals.transitions,
             depth: self.depth,
             elapsed: self.start.elapsed(),
             workers: self.team.shards(),
             ..Statistics::default()
         };
         for shard in self.shards.iter_mut().map(unlocked) {
-            statistics.states += shard.store.len() as u64;
-            statistics.frontier += (shard.store.len() - shard.expanded) as u64;
-            statistics.bytes += shard.bytes() as u64;
+            statistics.states += shard.visited.len();
+            statistics.frontier += shard.visited.len() - shard.expanded;
+            statistics.bytes += shard.visited.bytes() as u64;
         }
         statistics
     }
 
-    /// Expands a whole level with one thread a shard.
-    fn level_together(&mut self) -> Result<Option<End<S::Interrupt>>, LostProcess> {
-        let workers = self.shards.len();
-        let barrier = Barrier::new(workers);
-        // Row: sender, column: owner. Each is locked by one worker at a time, the barriers see to it.
-        let exchange: Vec<Mutex<Vec<Vec<u64>>>> =
-            (0..workers).map(|_| Mutex::new(vec![Vec::new(); self.team.shards()])).collect();
-        let incoming: Vec<Mutex<Vec<u64>>> = (0..workers).map(|_| Mutex::new(Vec::new())).collect();
-        let round = Mutex::new(Ok(RoundResult {
-            end: None,
-            left: true,
-            stage_is_over: false,
-            below: self.below,
-            portion: self.portion(SHARED_ROUND, self.below, self.states, self.transitions, self.frontier),
-            states: self.states,
-            transitions: self.transitions,
-            frontier: self.frontier,
-            due: false,
-        }));
-        let done = AtomicBool::new(false);
-        let largest = AtomicUsize::new(0);
-        let room: Mutex<Option<Arc<Room>>> = Mutex::new(None);
-        let panic: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
-        let this = &*self;
-        std::thread::scope(|scope| {
-            for (number, shard) in this.shards.iter().enumerate() {
-                let (barrier, exchange, incoming) = (&barrier, &exchange, &incoming);
-                let (round, done, panic, largest, room) = (&round, &done, &panic, &largest, &room);
-                scope.spawn(move || {
-                    let mut outboxes = Vec::new();
-                    loop {
-                        // Only the leader changes it, between barriers; a process that is lost ends the rounds.
-                        let portion = lock(round).as_ref().map_or(Portion::States(0), |round| round.portion);
-                        {
-                            let mut shard = lock(shard);
-                            // A panic must not leave the others waiting at the barrier.
-                            let expanded = catch_unwind(AssertUnwindSafe(|| shard.expand(this.system, portion)));
-                            if let Err(payload) = expanded {
-                                *lock(panic) = Some(payload);
-                            }
-                            std::mem::swap(&mut shard.sink.outboxes, &mut *lock(&exchange[number]));
-                        }
-                        if barrier.wait() && lock(panic).is_none() {
-                            let mut senders: Vec<_> = exchange.iter().map(lock).collect();
-                            if !this.team.is_alone() {
-                                match this.team.exchange(senders.iter_mut().map(|outboxes| outboxes.as_mut_slice())) {
-                                    Ok(records) => incoming.iter().zip(records).for_each(|(to, from)| *lock(to) = from),
-                                    Err(lost) => *lock(round) = Err(lost),
-                                }
-                            }
-                            let sent = senders.iter().flat_map(|outboxes| outboxes.iter()).map(Vec::len).sum::<usize>();
-                            let words = sent + incoming.iter().map(|records| lock(records).len()).sum::<usize>();
-                            let stored = this.shards.iter().map(|shard| lock(shard).store.len() as u64).sum();
-                            let known = lock(round).as_ref().map_or(0, |round| round.states);
-                            *lock(room) = this.room(known, stored, words).map(Arc::new);
-                        }
-                        barrier.wait();
-                        {
-                            let mut shard = lock(shard);
-                            // All shards are about equally large. Growing in different rounds, each would wait for the other.
-                            shard.store.reserve(largest.load(Ordering::Relaxed));
-                            let room = lock(room).clone();
-                            let owner = this.team.first() + number;
-                            outboxes.extend(exchange.iter().map(|sender| std::mem::take(&mut lock(sender)[owner])));
-                            shard.absorb(&outboxes, room.as_deref());
-                            for (sender, mut outbox) in exchange.iter().zip(outboxes.drain(..)) {
-                                outbox.clear();
-                                lock(sender)[owner] = outbox;
-                            }
-                            shard.absorb(&[std::mem::take(&mut *lock(&incoming[number]))], room.as_deref());
-                        }
-                        if barrier.wait() {
-                            let mut summary = Summary::default();
-                            let mut longest = 0;
-                            for shard in &this.shards {
-                                let mut shard = lock(shard);
-                                longest = longest.max(shard.store.len());
-                                summary.add(&mut shard);
-                            }
-                            largest.store(longest + SHARED_ROUND * 4, Ordering::Relaxed);
-                            let mut round = lock(round);
-                            let panicked = lock(panic).is_some();
-                            if let Ok(last) = &*round
-                                && !panicked
-                            {
-                                *round = this.settle(summary, last.transitions, SHARED_ROUND, last.portion);
-                            }
-                            let goes_on =
-                                matches!(&*round, Ok(RoundResult { end: None, stage_is_over: false, left: true, .. }));
-                            done.store(!goes_on || panicked, Ordering::Relaxed);
-                        }
-                        barrier.wait();
-                        if done.load(Ordering::Relaxed) {
-                            break;
-                        }
-                    }
-                });
-            }
-        });
-        if let Some(payload) = lock(&panic).take() {
-            resume_unwind(payload);
-        }
-        let last = round.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())?;
-        self.note_round(&last);
-        Ok(last.end)
-    }
-
     /// What all processes know after a round, whether it was the last, and what to expand in the next: at most so many states of each shard.
-    fn settle(
+    pub fn judge_round(
         &self,
-        mut summary: Summary<S::Interrupt>,
-        transitions: u64,
-        most: usize,
+        mut summary: Summary<I>,
+        before: RoundTotals,
+        most: u64,
         portion: Portion,
-    ) -> Result<RoundResult<S::Interrupt>, LostProcess> {
+    ) -> Result<RoundResult<I>, Halt> {
         let budget = self.options.budget;
         summary.stopped = budget.is_stopped();
         summary.memory = budget.limits.memory;
         summary.late = budget.limits.late(self.start);
         summary.due = self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.is_due());
+        summary.cannot_spill = self.spill.is_none();
         if !self.team.is_alone() {
-            summary = Summary::sum(&self.team.tell(summary.words())?, self.system);
+            let told = self.team.tell(summary.words())?;
+            summary = Summary::sum(&told, summary.failed, self.system);
         }
-        let transitions = transitions + summary.transitions;
-        let (left, states, frontier, due) = (summary.left > 0, summary.states, summary.frontier, summary.due);
+        let transitions = before.transitions + summary.transitions;
+        let totals = RoundTotals { states: summary.states, transitions, frontier: summary.frontier };
         let below = if let Portion::Below(rank) = portion { rank } else { 0 };
-        let portion = self.portion(most, below, states, transitions, frontier);
+        let portion = self.portion(most, below, totals);
         let stage = Limits { states: self.stage, ..Limits::default() };
-        let stage_is_over = frontier > 0 && stage.check_states(states).is_some();
-        let end = self.judge(summary, transitions);
-        Ok(RoundResult { end, stage_is_over, left, portion, below, states, transitions, frontier, due })
+        let stage_is_over = totals.frontier > 0 && stage.check_states(totals.states).is_some();
+        let is_full = self.is_full(&summary);
+        let (left, due) = (summary.left > 0, summary.due);
+        let end = self.judge(summary, transitions, is_full);
+        Ok(RoundResult { end, stage_is_over, is_full, left, portion, below, totals, due })
+    }
+
+    /// Whether it is time to move to disk. Half of what ids permit, because a round may pass it; half of the memory, because memory that
+    /// was used and is free again is not always given back before more is asked for.
+    fn is_full(&self, summary: &Summary<I>) -> bool {
+        let half = summary.memory.unwrap_or(DEFAULT_MEMORY) / 2;
+        let is_much = summary.bytes > half || summary.in_memory > self.most_in_memory / 2;
+        !self.on_disk && !summary.cannot_spill && summary.frontier > 0 && is_much
     }
 
     /// Whether the exploration ends after this round, and why.
-    fn judge(&self, summary: Summary<S::Interrupt>, transitions: u64) -> Option<End<S::Interrupt>> {
+    fn judge(&self, summary: Summary<I>, transitions: u64, is_full: bool) -> Option<End<I>> {
         if let Some(progress) = self.options.budget.progress {
             progress(&Progress {
                 phase: "",
@@ -551,6 +527,12 @@ impl<S: System> Search<'_, S> {
         if found && !level_counts && summary.found_rank <= summary.interrupt_rank {
             return Some(End::Found);
         }
+        let elsewhere =
+            || summary.failed_in.map(|process| failed_elsewhere(process, place(&self.options.budget.storage)).into());
+        if let Some(halt) = summary.failed.clone().or_else(elsewhere) {
+            // A finding counts even if the disk is full by now.
+            return Some(if found { End::Found } else { halt.into() });
+        }
         if let Some((state, interrupt)) = summary.interrupt {
             *lock(&self.interrupted_by) = Some(state);
             return Some(End::Interrupted(interrupt));
@@ -558,11 +540,11 @@ impl<S: System> Search<'_, S> {
         if found && summary.left == 0 {
             return Some(End::Found);
         }
-        let end = self.limit_reached(&summary)?;
+        let end = self.limit_reached(&summary, is_full)?;
         Some(if found { End::Found } else { End::Limit(end) })
     }
 
-    fn limit_reached(&self, summary: &Summary<S::Interrupt>) -> Option<Limit> {
+    fn limit_reached(&self, summary: &Summary<I>, is_full: bool) -> Option<Limit> {
         // Outside the limits only if there is more to do: a space of exactly the permitted size is exhausted.
         if summary.frontier == 0 {
             return None;
@@ -570,16 +552,32 @@ impl<S: System> Search<'_, S> {
         if summary.stopped {
             return Some(Limit::Stopped);
         }
-        // What all processes permit.
-        let limits = Limits { states: Some(self.most_states()), memory: summary.memory, ..Limits::default() };
-        if summary.largest_id > MOST_STATES {
+        // What all processes permit. What is on disk, or goes there now, is not limited by memory.
+        let memory = summary.memory.filter(|_| !self.on_disk && !is_full);
+        let states = if is_full { self.options.budget.limits.states } else { Some(self.most_states()) };
+        let limits = Limits { states, memory, ..Limits::default() };
+        if summary.in_memory > self.most_in_memory && !is_full {
             return limits.states.map(Limit::States);
         }
         let many = limits.check_states(summary.states).or_else(|| limits.check_memory(summary.bytes));
         many.or(summary.late.map(Limit::Time))
     }
 
-    fn conclude(mut self, end: End<S::Interrupt>) -> Space<S::Interrupt> {
+    /// Before an answer is given: whether the states that were taken for visited on disk were visited.
+    fn confirmed(&mut self, end: Result<End<I>, Halt>) -> Result<End<I>, Halt> {
+        if !self.on_disk || !matches!(end, Ok(End::Exhausted | End::Found)) {
+            return end;
+        }
+        let watch = self.level_watch();
+        let compared = each_in_parallel(&mut self.shards, |shard| shard.visited.confirm(&watch));
+        match agree(&self.team, compared, &[], place(&self.options.budget.storage)) {
+            // Only that it is the nearest one needs the comparison, and that is not worth losing it.
+            Err(halt) if matches!(halt, Halt::Collision) || !matches!(end, Ok(End::Found)) => Err(halt),
+            _ => end,
+        }
+    }
+
+    fn conclude(mut self, end: End<I>) -> Space<I> {
         if matches!(end, End::Limit(limit) if !matches!(limit, Limit::Lost(_))) {
             // So that one can go on with other limits. If it fails there is an earlier level to go on from.
             let _ = self.keep_level();
@@ -589,55 +587,61 @@ impl<S: System> Search<'_, S> {
             self.rank_new();
         }
         let statistics = self.statistics();
-        let shards: Vec<Shard<S>> = self
+        let shards: Vec<Shard<I>> = self
             .shards
             .into_iter()
             .map(|shard| shard.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()))
             .collect();
-        let mut findings: Vec<StateFinding> = shards.iter().flat_map(|shard| shard.findings.iter().copied()).collect();
-        findings.sort();
-        let mut space = Space {
-            end,
-            cut_off: shards.iter().any(|shard| shard.cut_off),
-            findings,
-            statistics,
-            shards: shards.into_iter().map(|shard| shard.store).collect(),
-            turns: self.turns,
-            levels: self.levels,
-            kept: None,
-        };
-        if self.in_order && !space.findings.is_empty() {
-            space.findings = in_order(&space);
-        }
-        if !self.team.is_alone()
-            && !matches!(space.end, End::Limit(Limit::Lost(_)))
-            && let Err(lost) = share(&mut space, &self.team, self.system.width(), self.options.until)
+        let cut_off = shards.iter().any(|shard| shard.cut_off);
+        let checkpoint = self.checkpoint.zip(self.options.budget.storage.checkpoints);
+        let place = place(&self.options.budget.storage);
+        let (width, until) = (self.system.width(), self.options.until);
+        let mut space = Space { cut_off, statistics, ..Space::elsewhere(end, Snapshot::new(width)) };
+        if self.team.is_alone() && !self.on_disk {
+            space.findings = shards.iter().flat_map(|shard| shard.findings.iter().copied()).collect();
+            space.findings.sort();
+            space.shards = shards.into_iter().filter_map(Shard::into_store).collect();
+            (space.turns, space.levels, space.kept) = (self.turns, self.levels, None);
+            if self.in_order && !space.findings.is_empty() {
+                space.findings = in_order(&space);
+            }
+        } else if !matches!(space.end, End::Limit(Limit::Lost(_)))
+            && let Err(halt) = share(&mut space, &self.team, &shards, until, place)
         {
-            space.end = End::Limit(lost.into());
+            space.end = halt.into();
             space.findings.clear();
         }
-        if let (Some(checkpoint), Some(checkpoints)) = (self.checkpoint, self.options.budget.storage.checkpoints) {
+        if let Some((checkpoint, checkpoints)) = checkpoint {
             let interrupted_by = self.interrupted_by.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-            checkpoint.conclude(checkpoints, &space, self.options.until, &self.team, interrupted_by);
+            checkpoint.conclude(checkpoints, &space, until, &self.team, interrupted_by);
         }
         space
     }
 }
 
-/// What came of a round.
-struct RoundResult<I> {
-    end: Option<End<I>>,
-    /// There are more states than the stage permits.
-    stage_is_over: bool,
-    /// There is more to expand in this level.
-    left: bool,
-    /// What to expand in the next one, after those below a rank.
-    portion: Portion,
-    below: u64,
-    states: u64,
-    transitions: u64,
-    frontier: u64,
-    due: bool,
+/// The directory that is named if another process could not write or read.
+fn place<'a>(storage: &Storage<'a>) -> &'a Path {
+    let checkpoints = storage.checkpoints.map(|checkpoints| checkpoints.directory());
+    storage.spill.or(checkpoints).unwrap_or(Path::new(""))
+}
+
+/// What a shard does that can take long, by one thread a shard; the gravest of what goes wrong.
+fn each_in_parallel<'a, I: Send>(
+    shards: &mut [Mutex<Shard<'a, I>>],
+    work: impl Fn(&mut Shard<'a, I>) -> Result<(), Halt> + Sync,
+) -> Result<(), Halt> {
+    let work = &work;
+    let outcomes: Vec<Result<(), Halt>> = std::thread::scope(|scope| {
+        let mut shards = shards.iter_mut().map(unlocked);
+        let first = shards.next();
+        let others: Vec<_> = shards.map(|shard| scope.spawn(move || work(shard))).collect();
+        let first = first.map_or(Ok(()), work);
+        let joined =
+            |other: std::thread::ScopedJoinHandle<'_, _>| other.join().unwrap_or_else(|panic| resume_unwind(panic));
+        std::iter::once(first).chain(others.into_iter().map(joined)).collect()
+    });
+    let halts = outcomes.into_iter().filter_map(Result::err);
+    halts.min_by_key(|halt| !matches!(halt, Halt::Collision)).map_or(Ok(()), Err)
 }
 
 /// The findings of a space whose states are in order, in that order.
@@ -657,24 +661,21 @@ fn in_order<I>(space: &Space<I>) -> Vec<StateFinding> {
 }
 
 /// Makes what each process knows of a space known to all.
-fn share<I>(space: &mut Space<I>, team: &Team, width: usize, until: Until) -> Result<(), LostProcess> {
+fn share<I: Send>(
+    space: &mut Space<I>,
+    team: &Team,
+    shards: &[Shard<I>],
+    until: Until,
+    place: &Path,
+) -> Result<(), Halt> {
     let Statistics { states, frontier, bytes, .. } = space.statistics;
     let told = team.tell(vec![states, frontier, bytes, u64::from(space.cut_off)])?;
     let sum = |number: usize| told.iter().filter_map(|words| words.get(number)).sum::<u64>();
-    let stores: Vec<&StateStore> = space.shards.iter().collect();
-    let (findings, kept) = snapshot::collect(team, &stores, width, &space.findings, until)?;
+    let width = space.kept.as_ref().map_or(0, Snapshot::width);
+    let (findings, kept) = snapshot::collect(team, shards, width, until, place)?;
     space.statistics = Statistics { states: sum(0), frontier: sum(1), bytes: sum(2), ..space.statistics };
     space.cut_off = sum(3) > 0;
     space.findings = findings;
     space.kept = Some(kept);
     Ok(())
-}
-
-/// A worker that panics takes the exploration down with it anyway; nothing is read from a half-changed shard.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-fn unlocked<T>(mutex: &mut Mutex<T>) -> &mut T {
-    mutex.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

@@ -29,7 +29,7 @@ impl StateSet {
     pub fn insert(&mut self, state: &[u64], parent: u32) -> bool {
         let before = self.store.len();
         self.store.reserve(before + 1);
-        self.store.insert(state, hash(state), parent);
+        self.store.insert(state, hash(state), u64::from(parent));
         self.store.len() > before
     }
 
@@ -43,8 +43,8 @@ impl StateSet {
     pub fn path(&self, index: usize) -> Vec<usize> {
         let mut path = vec![index];
         let mut at = index;
-        while self.store.parent(at) != Self::ROOT {
-            at = self.store.parent(at) as usize;
+        while let Some(parent) = self.store.parent_in_memory(at) {
+            at = parent;
             path.push(at);
         }
         path.reverse();

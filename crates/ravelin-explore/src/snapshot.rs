@@ -1,10 +1,12 @@
 //! What is kept of a space whose states are not all in this process's memory: the states that were reported, and the ways there.
 
-use crate::peers::{LostProcess, Team};
+use crate::halt::{Halt, agree};
+use crate::peers::Team;
 use crate::search::Until;
+use crate::shard::Shard;
 use crate::space::{StateFinding, StateId, split};
-use crate::store::StateStore;
 use std::collections::HashMap;
+use std::path::Path;
 
 /// States and paths by id; a path is the words of its states, one after the other.
 #[derive(Default)]
@@ -17,6 +19,11 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     pub fn new(width: usize) -> Snapshot {
         Snapshot { width: width.max(1), ..Snapshot::default() }
+    }
+
+    /// Words of a state.
+    pub fn width(&self) -> usize {
+        self.width
     }
 
     pub fn keep_state(&mut self, id: StateId, state: Vec<u64>) {
@@ -52,30 +59,35 @@ pub(crate) fn first_of_each_kind(findings: &[StateFinding], until: Until) -> Vec
     chosen
 }
 
-/// Collects findings, their states and the paths to them from all processes; afterwards all have the same.
-pub(crate) fn collect(
+/// Collects findings, their states and the paths to them from all processes; afterwards all have the same. `place` is named by what goes
+/// wrong elsewhere.
+pub(crate) fn collect<I: Send>(
     team: &Team,
-    stores: &[&StateStore],
+    shards: &[Shard<I>],
     width: usize,
-    findings: &[StateFinding],
     until: Until,
-) -> Result<(Vec<StateFinding>, Snapshot), LostProcess> {
-    let here = |id: StateId| {
+    place: &Path,
+) -> Result<(Vec<StateFinding>, Snapshot), Halt> {
+    // Whoever cannot read goes on with the others, and says so at the end.
+    let mut failed = Ok(());
+    let mut here = |id: StateId| {
         let (shard, index) = split(id.0, team.shards());
-        shard.checked_sub(team.first()).and_then(|local| stores.get(local)).map(|store| (*store, index))
+        let shard = shard.checked_sub(team.first()).and_then(|local| shards.get(local))?;
+        let read = shard.visited.state(index);
+        read.map_err(|error| failed = Err(Halt::from(error))).ok()
     };
     let mut told = Vec::new();
-    for finding in findings {
-        if let Some((store, index)) = here(finding.state) {
-            told.extend([u64::from(finding.state.0), u64::from(finding.kind)]);
-            told.extend_from_slice(store.state(index));
+    for finding in shards.iter().flat_map(|shard| &shard.findings) {
+        if let Some((state, _)) = here(finding.state) {
+            told.extend([finding.state.0, u64::from(finding.kind)]);
+            told.extend(state);
         }
     }
     let mut kept = Snapshot::new(width);
     let mut all = Vec::new();
     for told in team.tell(told)? {
         for record in told.chunks_exact(width + 2) {
-            let id = StateId(record[0] as u32);
+            let id = StateId(record[0]);
             all.push(StateFinding { state: id, kind: record[1] as u32 });
             kept.keep_state(id, record[2..].to_vec());
         }
@@ -83,21 +95,21 @@ pub(crate) fn collect(
     all.sort();
     // All paths are followed backwards at once, a step an exchange: whoever has a state tells it and its parent.
     let chosen = first_of_each_kind(&all, until);
-    let mut heads: Vec<u32> = chosen.iter().map(|id| id.0).collect();
+    let mut heads: Vec<u64> = chosen.iter().map(|id| id.0).collect();
     let mut backwards: Vec<Vec<Vec<u64>>> = vec![Vec::new(); chosen.len()];
     while heads.iter().any(|&head| head != StateId::NONE) {
         let mut told = Vec::new();
         for (path, &head) in heads.iter().enumerate().filter(|(_, head)| **head != StateId::NONE) {
-            if let Some((store, index)) = here(StateId(head)) {
-                told.extend([path as u64, u64::from(store.parent(index))]);
-                told.extend_from_slice(store.state(index));
+            if let Some((state, parent)) = here(StateId(head)) {
+                told.extend([path as u64, parent]);
+                told.extend(state);
             }
         }
         let mut moved = false;
         for told in team.tell(told)? {
             for record in told.chunks_exact(width + 2) {
                 let path = record[0] as usize;
-                heads[path] = record[1] as u32;
+                heads[path] = record[1];
                 backwards[path].push(record[2..].to_vec());
                 moved = true;
             }
@@ -106,6 +118,7 @@ pub(crate) fn collect(
             break;
         }
     }
+    agree(team, failed, &[], place)?;
     for (id, states) in chosen.into_iter().zip(backwards) {
         kept.keep_path(id, states.into_iter().rev().flatten().collect());
     }

@@ -8,10 +8,11 @@ use std::time::Duration;
 
 /// A stored state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct StateId(pub(crate) u32);
+pub struct StateId(pub(crate) u64);
 
 impl StateId {
-    pub(crate) const NONE: u32 = u32::MAX;
+    /// The parent of a state that has none.
+    pub(crate) const NONE: u64 = u64::MAX;
 }
 
 /// What a system reported about a state.
@@ -93,7 +94,7 @@ impl<I> Space<I> {
             return kept.state(id);
         }
         let (shard, index) = split(id.0, self.shards.len());
-        self.shards[shard].state(index)
+        self.shards[shard].state(index as usize)
     }
 
     /// The states from an initial one to this one, both included.
@@ -107,8 +108,8 @@ impl<I> Space<I> {
         let mut next = id.0;
         while next != StateId::NONE {
             let (shard, index) = split(next, self.shards.len());
-            path.push(self.shards[shard].state(index));
-            next = self.shards[shard].parent(index);
+            path.push(self.shards[shard].state(index as usize));
+            next = self.shards[shard].parent(index as usize);
         }
         path.reverse();
         path
@@ -118,13 +119,13 @@ impl<I> Space<I> {
     pub fn ids(&self) -> impl Iterator<Item = StateId> + '_ {
         let shards = self.shards.len();
         let alone = self.shards.first().filter(|_| self.turns.is_empty()).map_or(0, StateStore::len);
-        let mut next = vec![0; shards];
+        let mut next = vec![0u64; shards];
         let ordered = self.turns.iter().map(move |&shard| {
             let shard = usize::from(shard);
             next[shard] += 1;
             StateId(join(shard, next[shard] - 1, shards))
         });
-        (0..alone).map(|index| StateId(index as u32)).chain(ordered)
+        (0..alone).map(|index| StateId(index as u64)).chain(ordered)
     }
 
     /// How far a state is from the initial ones, by its place in [`Space::ids`]. For spaces that are all in memory here and
@@ -140,10 +141,12 @@ impl<I> Space<I> {
 }
 
 /// Ids interleave the shards: index × shards + shard.
-pub(crate) fn join(shard: usize, index: usize, shards: usize) -> u32 {
-    (index * shards + shard) as u32
+#[inline]
+pub(crate) fn join(shard: usize, index: u64, shards: usize) -> u64 {
+    index * shards as u64 + shard as u64
 }
 
-pub(crate) fn split(id: u32, shards: usize) -> (usize, usize) {
-    (id as usize % shards, id as usize / shards)
+#[inline]
+pub(crate) fn split(id: u64, shards: usize) -> (usize, u64) {
+    ((id % shards as u64) as usize, id / shards as u64)
 }

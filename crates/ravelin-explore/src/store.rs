@@ -23,13 +23,17 @@ pub(crate) struct StateStore {
     width: usize,
     states_per_chunk: usize,
     states: Vec<Vec<u64>>,
+    /// The lower halves of the parents' ids. They are all of them, unless states are in several processes.
     parents: Vec<Vec<u32>>,
+    /// The upper halves, of which 16 bits are used.
+    parents_above: Option<Vec<Vec<u16>>>,
     len: usize,
     /// 0 is empty; otherwise the upper half of the hash above, index + 1 below.
     table: Vec<u64>,
 }
 
 impl StateStore {
+    /// For states whose parents' ids have 32 bits.
     pub fn new(width: usize) -> StateStore {
         let states_per_chunk = (CHUNK_WORDS / width.max(1)).max(1).next_power_of_two();
         StateStore {
@@ -37,9 +41,20 @@ impl StateStore {
             states_per_chunk,
             states: Vec::new(),
             parents: Vec::new(),
+            parents_above: None,
             len: 0,
             table: vec![0; FIRST_TABLE],
         }
+    }
+
+    /// For states whose parents' ids have 48 bits.
+    pub fn with_long_ids(width: usize) -> StateStore {
+        StateStore { parents_above: Some(Vec::new()), ..StateStore::new(width) }
+    }
+
+    /// Words of a state.
+    pub fn width(&self) -> usize {
+        self.width
     }
 
     pub fn len(&self) -> usize {
@@ -52,14 +67,37 @@ impl StateStore {
         &self.states[index / self.states_per_chunk][offset..offset + self.width]
     }
 
+    /// The id of a state's parent; all ones for an initial state.
     #[inline]
-    pub fn parent(&self, index: usize) -> u32 {
-        self.parents[index / self.states_per_chunk][index % self.states_per_chunk]
+    pub fn parent(&self, index: usize) -> u64 {
+        let (chunk, place) = (index / self.states_per_chunk, index % self.states_per_chunk);
+        let low = self.parents[chunk][place];
+        match &self.parents_above {
+            None if low == u32::MAX => u64::MAX,
+            None => u64::from(low),
+            Some(above) if (above[chunk][place], low) == (u16::MAX, u32::MAX) => u64::MAX,
+            Some(above) => u64::from(above[chunk][place]) << 32 | u64::from(low),
+        }
+    }
+
+    /// The index of a state's parent, if all states are in this store.
+    pub fn parent_in_memory(&self, index: usize) -> Option<usize> {
+        usize::try_from(self.parent(index)).ok().filter(|&parent| parent < self.len)
+    }
+
+    /// The states' indices, ordered by the upper half of their hashes, which stands above each index. The store takes no more states.
+    pub fn take_order(&mut self) -> Vec<u64> {
+        let mut order = std::mem::take(&mut self.table);
+        order.retain(|&entry| entry != 0);
+        order.iter_mut().for_each(|entry| *entry -= 1);
+        order.sort_unstable();
+        order
     }
 
     /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
-        self.table.len() * 8 + self.states.len() * self.states_per_chunk * (self.width * 8 + 4)
+        let parent = if self.parents_above.is_some() { 6 } else { 4 };
+        self.table.len() * 8 + self.states.len() * self.states_per_chunk * (self.width * 8 + parent)
     }
 
     /// Adds the states of an outbox that are not there yet. Records are `width` words of state, the hash, the parent.
@@ -72,7 +110,7 @@ impl StateStore {
             }
             for entry in group.chunks_exact(record) {
                 let (state, rest) = entry.split_at(self.width);
-                self.insert(state, rest[0], rest[1] as u32);
+                self.insert(state, rest[0], rest[1]);
             }
         }
     }
@@ -96,7 +134,7 @@ impl StateStore {
             for entry in &group[..len] {
                 let (state, rest) = entry.split_at(self.width);
                 let before = self.len;
-                self.insert(state, rest[0], rest[1] as u32);
+                self.insert(state, rest[0], rest[1]);
                 if self.len > before {
                     labels.push(label(rest[0], rest[1]));
                 }
@@ -118,7 +156,7 @@ impl StateStore {
             self.reserve(self.len + 1);
             let before = self.len;
             let (state, rest) = entry.split_at(self.width);
-            self.insert(state, rest[0], rest[1] as u32);
+            self.insert(state, rest[0], rest[1]);
             if self.len > before {
                 room.take();
                 added(rest);
@@ -152,7 +190,7 @@ impl StateStore {
 
     /// There must be room for one more, see [`StateStore::reserve`].
     #[inline]
-    pub fn insert(&mut self, state: &[u64], hash: u64, parent: u32) {
+    pub fn insert(&mut self, state: &[u64], hash: u64, parent: u64) {
         let tag = hash >> 32;
         let mut slot = self.home(hash);
         loop {
@@ -180,10 +218,12 @@ impl StateStore {
         let chunks = len.div_ceil(self.states_per_chunk);
         self.states.truncate(chunks);
         self.parents.truncate(chunks);
+        self.parents_above.iter_mut().for_each(|above| above.truncate(chunks));
         if !len.is_multiple_of(self.states_per_chunk) {
             let last = len % self.states_per_chunk;
             self.states[chunks - 1].truncate(last * self.width);
             self.parents[chunks - 1].truncate(last);
+            self.parents_above.iter_mut().for_each(|above| above[chunks - 1].truncate(last));
         }
         self.len = len;
         self.table.fill(0);
@@ -197,15 +237,19 @@ impl StateStore {
         }
     }
 
-    fn append(&mut self, state: &[u64], parent: u32) {
+    fn append(&mut self, state: &[u64], parent: u64) {
         if self.len.is_multiple_of(self.states_per_chunk) {
             // Room that is not touched before it is used: an exploration of ten states costs ten states.
             self.states.push(Vec::with_capacity(self.states_per_chunk * self.width));
             self.parents.push(Vec::with_capacity(self.states_per_chunk));
+            self.parents_above.iter_mut().for_each(|above| above.push(Vec::with_capacity(self.states_per_chunk)));
         }
         let chunk = self.states.len() - 1;
         self.states[chunk].extend_from_slice(state);
-        self.parents[chunk].push(parent);
+        self.parents[chunk].push(parent as u32);
+        if let Some(above) = &mut self.parents_above {
+            above[chunk].push((parent >> 32) as u16);
+        }
         self.len += 1;
     }
 
@@ -309,6 +353,21 @@ mod tests {
             assert_eq!(found.len(), store.len());
             assert_eq!(found, expected);
             assert!((1..store.len()).all(|index| store.parent(index - 1) < store.parent(index)));
+        }
+    }
+
+    #[test]
+    fn long_ids_of_parents_come_back_and_short_ones_have_a_value_for_none() {
+        let parents = [0, 1, (1 << 32) - 1, 1 << 32, (1 << 48) - 2, u64::MAX];
+        let mut store = StateStore::with_long_ids(1);
+        for (value, &parent) in parents.iter().enumerate() {
+            store.insert(&[value as u64], hash(&[value as u64]), parent);
+        }
+        assert!(parents.iter().enumerate().all(|(index, &parent)| store.parent(index) == parent));
+        let mut store = StateStore::new(1);
+        for (value, parent) in [(0, 0), (1, (1 << 32) - 2), (2, u64::MAX)] {
+            store.insert(&[value], hash(&[value]), parent);
+            assert_eq!(store.parent(value as usize), parent);
         }
     }
 

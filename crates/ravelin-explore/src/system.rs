@@ -30,7 +30,8 @@ pub trait System: Sync {
 pub struct Sink {
     width: usize,
     pub(crate) outboxes: Vec<Vec<u64>>,
-    pub(crate) findings: Vec<(u32, u32)>,
+    /// What the system said about the state being expanded.
+    pub(crate) findings: Vec<u32>,
     /// The id of the state being expanded; with its rank above where states are kept in order.
     pub(crate) parent: u64,
     /// Whether records carry the number of the successor, counted from here.
@@ -55,7 +56,7 @@ impl Sink {
             width,
             outboxes: vec![Vec::new(); shards],
             findings: Vec::new(),
-            parent: u64::from(u32::MAX),
+            parent: u64::MAX,
             first_successor: None,
             transitions: 0,
             cut_off: false,
@@ -124,7 +125,7 @@ impl Sink {
     /// [`crate::StateFinding`].
     #[inline]
     pub fn report(&mut self, kind: u32) {
-        self.findings.push((kind, self.parent as u32));
+        self.findings.push(kind);
     }
 
     /// A successor was left out on purpose (a bound of the system); the exploration is then not exhaustive.

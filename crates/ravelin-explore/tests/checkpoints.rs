@@ -2,43 +2,11 @@
 
 use crate::jumble;
 
-use jumble::{Jumble, Threads};
+use jumble::{Jumble, TestDirectory, Threads};
 use ravelin_explore::{Budget, Checkpoints, End, Limit, Limits, Options, Space, Storage, Until, explore};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
-
-/// A directory of its own, gone when dropped.
-struct Place(PathBuf);
-
-impl Place {
-    fn new() -> Place {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let name = format!("checkpoint-test-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir(&path).expect("a temporary directory");
-        Place(path)
-    }
-
-    fn files(&self) -> Vec<PathBuf> {
-        let mut files: Vec<PathBuf> =
-            std::fs::read_dir(&self.0).expect("a directory").flatten().map(|entry| entry.path()).collect();
-        files.sort();
-        files
-    }
-
-    fn clear(&self) {
-        for file in self.files() {
-            std::fs::remove_file(file).expect("a file");
-        }
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// One exploration of a run that keeps checkpoints of every level.
 fn kept(system: &Jumble, place: &Path, states: Option<u64>, workers: usize, until: Until) -> Space<u64> {
@@ -70,12 +38,12 @@ fn ended_again_and_again_with_changing_workers_it_finds_what_it_would_have_found
         let goals = (0..8).map(|goal| goal * 1_117).collect();
         let system = Jumble { goals, ..Jumble::new(seed, [900, 20_000][seed as usize % 2]) };
         let expected = essence(&plain(&system, Until::Exhausted));
-        let place = Place::new();
+        let place = TestDirectory::new();
         let mut limit = 50;
         let mut ended = 0;
         let space = loop {
             // Sometimes the same number of workers twice, so that files go on.
-            let space = kept(&system, &place.0, Some(limit), [1, 1, 3, 2, 2][ended % 5], Until::Exhausted);
+            let space = kept(&system, place.path(), Some(limit), [1, 1, 3, 2, 2][ended % 5], Until::Exhausted);
             match space.end {
                 End::Limit(Limit::States(_)) => (limit, ended) = (limit * 3 / 2, ended + 1),
                 _ => break space,
@@ -85,7 +53,7 @@ fn ended_again_and_again_with_changing_workers_it_finds_what_it_would_have_found
         assert_eq!(essence(&space), expected, "seed {seed}");
         // And once more: nothing is explored any longer.
         let before = system.expanded.load(Ordering::Relaxed);
-        assert_eq!(essence(&kept(&system, &place.0, None, 2, Until::Exhausted)), expected);
+        assert_eq!(essence(&kept(&system, place.path(), None, 2, Until::Exhausted)), expected);
         assert_eq!(system.expanded.load(Ordering::Relaxed), before);
         assert_eq!(place.files().len(), 1, "the parts are gone: {:?}", place.files());
     }
@@ -95,10 +63,10 @@ fn ended_again_and_again_with_changing_workers_it_finds_what_it_would_have_found
 fn little_is_explored_twice() {
     let system = Jumble::new(1, 20_000);
     let whole = plain(&system, Until::Exhausted).statistics.states;
-    let place = Place::new();
-    kept(&system, &place.0, Some(whole * 9 / 10), 1, Until::Exhausted);
+    let place = TestDirectory::new();
+    kept(&system, place.path(), Some(whole * 9 / 10), 1, Until::Exhausted);
     let before = system.expanded.load(Ordering::Relaxed);
-    assert_eq!(kept(&system, &place.0, None, 1, Until::Exhausted).end, End::Exhausted);
+    assert_eq!(kept(&system, place.path(), None, 1, Until::Exhausted).end, End::Exhausted);
     // The level in which it was ended, and what follows.
     assert!(system.expanded.load(Ordering::Relaxed) - before < whole * 3 / 4);
 }
@@ -111,10 +79,10 @@ fn findings_interrupts_and_paths_are_kept() {
             system.refused = Some(15_000 + seed);
         }
         let expected = plain(&system, Until::FirstFinding);
-        let place = Place::new();
-        kept(&system, &place.0, Some(3_000), 2, Until::FirstFinding);
+        let place = TestDirectory::new();
+        kept(&system, place.path(), Some(3_000), 2, Until::FirstFinding);
         for workers in [3, 1] {
-            let space = kept(&system, &place.0, None, workers, Until::FirstFinding);
+            let space = kept(&system, place.path(), None, workers, Until::FirstFinding);
             assert_eq!(space.end, expected.end, "seed {seed}");
             assert_eq!(space.findings.is_empty(), expected.findings.is_empty());
             if let (Some(found), Some(wanted)) = (space.findings.first(), expected.findings.first()) {
@@ -130,9 +98,9 @@ fn findings_interrupts_and_paths_are_kept() {
 #[test]
 fn several_explorations_of_a_run_are_told_apart_by_their_order() {
     let systems = [Jumble::new(3, 5_000), Jumble::new(4, 9_000), Jumble::new(3, 7_000)];
-    let place = Place::new();
+    let place = TestDirectory::new();
     let run = |states| {
-        let checkpoints = Checkpoints::new(&place.0, Duration::ZERO, 1);
+        let checkpoints = Checkpoints::new(place.path(), Duration::ZERO, 1);
         let beyond = Storage { checkpoints: Some(&checkpoints), ..Storage::default() };
         let limits = Limits { states, ..Limits::default() };
         let budget = Budget { limits, storage: beyond, ..Budget::default() };
@@ -154,9 +122,9 @@ fn several_explorations_of_a_run_are_told_apart_by_their_order() {
 }
 
 /// An exploration that was ended early: where, and the one file that is left of it.
-fn one_part(system: &Jumble, workers: usize) -> (Place, PathBuf, Vec<u8>) {
-    let place = Place::new();
-    kept(system, &place.0, Some(600), workers, Until::Exhausted);
+fn one_part(system: &Jumble, workers: usize) -> (TestDirectory, PathBuf, Vec<u8>) {
+    let place = TestDirectory::new();
+    kept(system, place.path(), Some(600), workers, Until::Exhausted);
     let [file] = &place.files()[..] else { panic!("one part") };
     let whole = std::fs::read(file).expect("a part");
     (place, file.clone(), whole)
@@ -172,7 +140,7 @@ fn a_torn_end_is_cut_off() {
     for length in places {
         place.clear();
         std::fs::write(&file, &whole[..length]).expect("a file");
-        let space = kept(&system, &place.0, None, 1 + length % 3, Until::Exhausted);
+        let space = kept(&system, place.path(), None, 1 + length % 3, Until::Exhausted);
         assert_eq!(essence(&space), expected, "cut after {length} bytes");
     }
 }
@@ -188,7 +156,7 @@ fn what_is_damaged_is_refused_or_cut_off_and_never_believed() {
         let mut damaged = whole.clone();
         damaged[at] ^= 1 << (at % 8);
         std::fs::write(&file, &damaged).expect("a file");
-        let space = kept(&system, &place.0, None, 1, Until::Exhausted);
+        let space = kept(&system, place.path(), None, 1, Until::Exhausted);
         if let End::Failed(error) = &space.end {
             assert!(error.to_string().contains("cannot read"), "{error}");
             refused += 1;
@@ -199,17 +167,17 @@ fn what_is_damaged_is_refused_or_cut_off_and_never_believed() {
     assert!(refused > 50, "{refused}");
     // The same for an outcome.
     place.clear();
-    kept(&system, &place.0, None, 1, Until::Exhausted);
+    kept(&system, place.path(), None, 1, Until::Exhausted);
     let [file] = &place.files()[..] else { panic!("one outcome") };
     let whole = std::fs::read(file).expect("an outcome");
     for at in 0..whole.len() {
         let mut damaged = whole.clone();
         damaged[at] ^= 1 << (at % 8);
         std::fs::write(file, &damaged).expect("a file");
-        let space = kept(&system, &place.0, None, 1, Until::Exhausted);
+        let space = kept(&system, place.path(), None, 1, Until::Exhausted);
         assert!(matches!(space.end, End::Failed(_)), "bit of byte {at} changed");
         std::fs::write(file, &whole[..at]).expect("a file");
-        let space = kept(&system, &place.0, None, 1, Until::Exhausted);
+        let space = kept(&system, place.path(), None, 1, Until::Exhausted);
         assert!(matches!(space.end, End::Failed(_)), "cut after {at} bytes");
     }
 }
@@ -217,8 +185,8 @@ fn what_is_damaged_is_refused_or_cut_off_and_never_believed() {
 #[test]
 fn what_is_foreign_is_refused() {
     let system = Jumble::new(2, 3_000);
-    let place = Place::new();
-    kept(&system, &place.0, Some(600), 1, Until::Exhausted);
+    let place = TestDirectory::new();
+    kept(&system, place.path(), Some(600), 1, Until::Exhausted);
     let [file] = &place.files()[..] else { panic!("one part") };
     let failed = |space: Space<u64>| match space.end {
         End::Failed(error) => error.to_string(),
@@ -228,7 +196,7 @@ fn what_is_foreign_is_refused() {
     for (system, until, run) in
         [(&system, Until::Exhausted, 43), (&system, Until::FirstFinding, 42), (&other, Until::Exhausted, 42)]
     {
-        let checkpoints = Checkpoints::new(&place.0, Duration::ZERO, run);
+        let checkpoints = Checkpoints::new(place.path(), Duration::ZERO, run);
         let beyond = Storage { checkpoints: Some(&checkpoints), ..Storage::default() };
         let budget = Budget { storage: beyond, ..Budget::default() };
         let message = failed(explore(system, &Options { budget, until }));
@@ -237,19 +205,19 @@ fn what_is_foreign_is_refused() {
     let mut newer = std::fs::read(file).expect("a part");
     newer[8] += 1;
     std::fs::write(file, &newer).expect("a file");
-    let message = failed(kept(&system, &place.0, None, 1, Until::Exhausted));
-    assert!(message.contains("version 2"), "{message}");
+    let message = failed(kept(&system, place.path(), None, 1, Until::Exhausted));
+    assert!(message.contains("version 3"), "{message}");
     std::fs::write(file, vec![b'x'; 10_000]).expect("a file");
-    let message = failed(kept(&system, &place.0, None, 1, Until::Exhausted));
+    let message = failed(kept(&system, place.path(), None, 1, Until::Exhausted));
     assert!(message.contains("not a part of a checkpoint"), "{message}");
 }
 
 #[test]
 fn a_directory_that_is_none_is_named() {
-    let place = Place::new();
-    let file = place.0.join("file");
+    let place = TestDirectory::new();
+    let file = place.path().join("file");
     std::fs::write(&file, "").expect("a file");
-    for path in [file, place.0.join("missing")] {
+    for path in [file, place.path().join("missing")] {
         let space = kept(&Jumble::new(2, 300), &path, None, 1, Until::Exhausted);
         assert!(matches!(&space.end, End::Failed(error) if error.path.starts_with(&path)), "{:?}", space.end);
     }
@@ -262,10 +230,10 @@ fn processes_write_parts_and_any_number_of_them_goes_on() {
         let system = Jumble { goals, ..Jumble::new(seed, 9_000) };
         let until = if seed % 3 == 0 { Until::FirstFinding } else { Until::Exhausted };
         let expected = plain(&system, until);
-        let place = Place::new();
+        let place = TestDirectory::new();
         let together = |processes: usize, workers: usize, states| -> Vec<Space<u64>> {
             std::thread::scope(|scope| {
-                let (system, place) = (&system, &place.0);
+                let (system, place) = (&system, place.path());
                 let process = |peers: Threads| {
                     scope.spawn(move || {
                         let checkpoints = Checkpoints::new(place, Duration::ZERO, 7);

@@ -3,6 +3,7 @@
 //! `cargo test -p ravelin-explore --test explore NAME::` runs those of one file.
 
 mod checkpoints;
+mod combined;
 mod explore;
 mod jumble;
 mod order;

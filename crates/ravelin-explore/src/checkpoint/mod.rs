@@ -12,11 +12,14 @@ mod outcome;
 mod part;
 mod resume;
 
+use crate::any::AnySystem;
 use crate::files::{StorageAction, StorageError};
-use crate::peers::{LostProcess, Team};
+use crate::halt::{Halt, agree};
+use crate::peers::Team;
 use crate::search::Until;
 use crate::shard::Shard;
 use crate::space::{End, Space};
+use crate::spill::SpillSettings;
 use crate::store::hash;
 use crate::system::System;
 use part::{BlockHead, BlockSpan, CheckpointHeader, CheckpointWriter};
@@ -44,36 +47,13 @@ impl Checkpoints {
         Checkpoints { directory: directory.to_owned(), every, run, next, unfinished }
     }
 
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Whether an exploration was ended by a limit, and can go on from here.
     pub fn is_unfinished(&self) -> bool {
         self.unfinished.load(Ordering::Relaxed)
-    }
-}
-
-/// A stop that is not of the search's making.
-pub(crate) enum ExternalFailure {
-    Storage(StorageError),
-    Lost(LostProcess),
-}
-
-impl From<StorageError> for ExternalFailure {
-    fn from(error: StorageError) -> Self {
-        ExternalFailure::Storage(error)
-    }
-}
-
-impl From<LostProcess> for ExternalFailure {
-    fn from(lost: LostProcess) -> Self {
-        ExternalFailure::Lost(lost)
-    }
-}
-
-impl<I> From<ExternalFailure> for End<I> {
-    fn from(trouble: ExternalFailure) -> Self {
-        match trouble {
-            ExternalFailure::Storage(error) => End::Failed(error),
-            ExternalFailure::Lost(lost) => End::Limit(lost.into()),
-        }
     }
 }
 
@@ -88,6 +68,7 @@ pub(crate) enum CheckpointStart<I> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub depth: u64,
+    pub states: u64,
     pub transitions: u64,
     pub frontier: u64,
 }
@@ -114,13 +95,14 @@ pub(crate) struct Checkpoint {
 
 impl Checkpoint {
     /// Looks for what is there of the next exploration, and fills the shards with it.
-    pub fn begin<S: System>(
+    pub fn begin<I: Send>(
         checkpoints: &Checkpoints,
-        system: &S,
+        system: &AnySystem<I>,
         until: Until,
         team: &Team,
-        shards: &mut [Shard<S>],
-    ) -> Result<CheckpointStart<S::Interrupt>, ExternalFailure> {
+        shards: &mut [Shard<I>],
+        spill: Option<&SpillSettings>,
+    ) -> Result<CheckpointStart<I>, Halt> {
         let mut initial = 0u64;
         system.initial(&mut |state| initial = initial.wrapping_add(hash(state)));
         let header = CheckpointHeader {
@@ -171,7 +153,10 @@ impl Checkpoint {
                 checkpoint.forget(|sequence, _| sequence > header.sequence);
                 team.tell(Vec::new())?;
                 checkpoint.generation = parts.generation;
-                let totals = parts.fill(team, shards)?;
+                let filled = parts.fill(team, shards, spill);
+                let failed = filled.as_ref().err().cloned().map_or(Ok(()), |error| Err(Halt::from(error)));
+                agree(team, failed, &[], &checkpoint.directory)?;
+                let totals = filled?;
                 if parts.is_shared_out_like(&header) {
                     checkpoint.writer = Some(parts.writer(&header)?);
                     checkpoint.depth_written = Some(totals.depth);
@@ -185,41 +170,49 @@ impl Checkpoint {
         }
     }
 
+    /// The exploration begins again from its initial states. What is written stays until there is something newer.
+    pub fn begin_again(&mut self) {
+        self.writer = None;
+        self.generation += 1;
+        self.replaces = true;
+        self.found_written.fill(0);
+        self.depth_written = None;
+    }
+
     /// Whether it is time for the next one.
     pub fn is_due(&self) -> bool {
         self.last.elapsed() >= self.every
     }
 
     /// Notes the end of a level; what is stored now is what a checkpoint of it would hold.
-    pub fn note<'s, S: System + 's>(&mut self, totals: Totals, shards: impl Iterator<Item = &'s mut Shard<S>>) {
+    pub fn note<'s, 'a: 's, I: Send + 'a>(
+        &mut self,
+        totals: Totals,
+        shards: impl Iterator<Item = &'s mut Shard<'a, I>>,
+    ) {
         let mut boundary = BlockHead { depth: totals.depth, transitions: totals.transitions, ..BlockHead::default() };
         self.found.clear();
         for shard in shards {
             boundary.cut_off |= shard.cut_off;
             self.found.push(shard.findings.len());
-            let (to, expanded) = (shard.store.len() as u64, shard.expanded as u64);
+            let (to, expanded) = (shard.visited.len(), shard.expanded);
             boundary.shards.push(BlockSpan { from: 0, to, expanded });
         }
         self.boundary = boundary;
     }
 
     /// Writes what was noted last, unless it is there already.
-    pub fn write<'s, S: System + 's>(
+    pub fn write<'s, 'a: 's, I: Send + 'a>(
         &mut self,
         team: &Team,
-        shards: impl Iterator<Item = &'s mut Shard<S>>,
-    ) -> Result<(), ExternalFailure> {
+        shards: impl Iterator<Item = &'s mut Shard<'a, I>>,
+    ) -> Result<(), Halt> {
         if self.depth_written == Some(self.boundary.depth) {
             return Ok(());
         }
-        let shards: Vec<&mut Shard<S>> = shards.collect();
-        let written = self.append(&shards);
-        let told = team.tell(vec![u64::from(written.is_ok())])?;
-        written?;
-        if let Some(process) = told.iter().position(|ok| ok.first() != Some(&1)) {
-            let message = format!("process {process} could not write its part of a checkpoint");
-            return Err(StorageError::new(StorageAction::Write, &self.directory, &io::Error::other(message)).into());
-        }
+        let shards: Vec<&mut Shard<I>> = shards.collect();
+        let written = self.append(&shards).map_err(Halt::from);
+        agree(team, written, &[], &self.directory)?;
         if std::mem::take(&mut self.replaces) {
             let (sequence, generation) = (self.header.sequence, self.generation);
             self.forget(|other, older| other == sequence && older.is_some_and(|older| older < generation));
@@ -230,7 +223,7 @@ impl Checkpoint {
         Ok(())
     }
 
-    fn append<S: System>(&mut self, shards: &[&mut Shard<S>]) -> Result<(), StorageError> {
+    fn append<I: Send>(&mut self, shards: &[&mut Shard<I>]) -> Result<(), StorageError> {
         let mut writer = match self.writer.take() {
             Some(writer) => writer,
             None => {
@@ -247,20 +240,16 @@ impl Checkpoint {
         }
         writer.begin(&head)?;
         for (span, shard) in head.shards.iter().zip(shards) {
-            let states = span.from as usize..span.to as usize;
-            for index in states.clone() {
-                writer.words(shard.store.state(index));
-                writer.breathe()?;
-            }
-            for index in states {
-                writer.half(shard.store.parent(index));
-                writer.breathe()?;
-            }
+            shard.visited.visit(span.from..span.to, |state, parent| {
+                writer.words(state);
+                writer.words(&[parent]);
+                writer.breathe()
+            })?;
         }
         for (new, shard) in new.zip(shards) {
             for finding in &shard.findings[new] {
-                writer.half(finding.state.0);
-                writer.half(finding.kind);
+                writer.words(&[finding.state.0, u64::from(finding.kind)]);
+                writer.breathe()?;
             }
         }
         // Where checkpoints are rare they are worth waiting for the disk.

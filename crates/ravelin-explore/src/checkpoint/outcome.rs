@@ -41,14 +41,14 @@ pub(super) fn write<I>(
     words.extend([end, u64::from(space.cut_off), states, transitions, depth, frontier, bytes]);
     words.extend([elapsed.as_nanos() as u64, workers as u64, space.findings.len() as u64]);
     for finding in &space.findings {
-        words.extend([u64::from(finding.state.0), u64::from(finding.kind)]);
+        words.extend([finding.state.0, u64::from(finding.kind)]);
         words.extend_from_slice(space.state(finding.state));
     }
     let chosen = first_of_each_kind(&space.findings, until);
     words.push(chosen.len() as u64);
     for id in chosen {
         let path = space.path(id);
-        words.extend([u64::from(id.0), path.len() as u64]);
+        words.extend([id.0, path.len() as u64]);
         path.iter().for_each(|state| words.extend_from_slice(state));
     }
     words.extend(interrupted_by.into_iter().flatten());
@@ -117,12 +117,12 @@ impl<'a> WordReader<'a> {
         let mut kept = Snapshot::new(self.width);
         let mut findings = Vec::new();
         for _ in 0..self.word()? {
-            let (state, kind) = (StateId(self.word()? as u32), self.word()? as u32);
+            let (state, kind) = (StateId(self.word()?), self.word()? as u32);
             kept.keep_state(state, self.take(self.width)?.to_vec());
             findings.push(StateFinding { state, kind });
         }
         for _ in 0..self.word()? {
-            let (id, length) = (StateId(self.word()? as u32), self.word()? as usize);
+            let (id, length) = (StateId(self.word()?), self.word()? as usize);
             kept.keep_path(id, self.take(length.checked_mul(self.width)?)?.to_vec());
         }
         let end = match end {
@@ -135,15 +135,6 @@ impl<'a> WordReader<'a> {
                 End::Interrupted(system.expand(state, &mut system.scratch(), &mut nowhere).err()?)
             }
         };
-        Some(Space {
-            end,
-            cut_off: cut_off != 0,
-            findings,
-            statistics,
-            shards: Vec::new(),
-            turns: Vec::new(),
-            levels: Vec::new(),
-            kept: Some(kept),
-        })
+        Some(Space { cut_off: cut_off != 0, findings, statistics, ..Space::elsewhere(end, kept) })
     }
 }

@@ -1,8 +1,8 @@
 //! The file in which one process keeps its part of an exploration: a header, then one block for each checkpoint, only ever appended.
 //!
 //! All numbers are little-endian. The header is [`HEADER`] words and a word with their CRC-32. A block is its head, a word with the head's
-//! CRC-32, the payload and a word with the payload's: for each shard the new states and then their parents (4 bytes each), then
-//! the new findings (state and kind, 4 bytes each). The head has the sizes of all this, so a file that ends early is recognised
+//! CRC-32, the payload and a word with the payload's: for each shard the new states, each with its parent, then the new
+//! findings (state and kind). The head has the sizes of all this, so a file that ends early is recognised
 //! as such, and what was not finished is cut off.
 
 use crate::files::{StorageAction, StorageError};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// "RAVELCKP".
 const MAGIC: u64 = 0x504b_434c_4556_4152;
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 const BLOCK_MAGIC: u64 = 0x4b43_4f4c_4256_4152;
 /// Words of a header.
 const HEADER: usize = 10;
@@ -88,10 +88,10 @@ impl BlockHead {
 
     /// Bytes of the payload, unless the numbers are nonsense.
     fn payload(&self, width: u64) -> Option<u64> {
-        let mut bytes = self.findings.checked_mul(8)?;
+        let mut bytes = self.findings.checked_mul(16)?;
         for span in &self.shards {
             let states = span.to.checked_sub(span.from)?;
-            bytes = bytes.checked_add(states.checked_mul(width.checked_mul(8)?.checked_add(4)?)?)?;
+            bytes = bytes.checked_add(states.checked_mul(width.checked_add(1)?.checked_mul(8)?)?)?;
         }
         Some(bytes)
     }
@@ -198,8 +198,8 @@ impl CheckpointFile {
     pub fn visit(
         &self,
         block: &CheckpointBlock,
-        mut state: impl FnMut(usize, &[u64], u32),
-        mut finding: impl FnMut(u32, u32),
+        mut state: impl FnMut(usize, &[u64], u64) -> Result<(), StorageError>,
+        mut finding: impl FnMut(u64, u64),
     ) -> Result<(), StorageError> {
         let failed = |error: io::Error| StorageError::new(StorageAction::Read, &self.path, &error);
         let open = |at: u64| -> io::Result<ChecksumReader> {
@@ -208,23 +208,20 @@ impl CheckpointFile {
             Ok(ChecksumReader { reader: BufReader::with_capacity(BUFFER, file), crc: Hasher::new(), at })
         };
         let width = self.header.width as usize;
-        let mut states = open(block.start).map_err(failed)?;
-        let mut words = vec![0; width];
+        let mut reader = open(block.start).map_err(failed)?;
+        let mut words = vec![0; width + 1];
         for (shard, span) in block.head.shards.iter().enumerate() {
-            let count = span.to - span.from;
-            let mut parents = open(states.at + count * width as u64 * 8).map_err(failed)?;
-            for _ in 0..count {
+            for _ in span.from..span.to {
                 for word in &mut words {
-                    *word = states.word().map_err(failed)?;
+                    *word = reader.word().map_err(failed)?;
                 }
-                state(shard, &words, parents.half().map_err(failed)?);
+                state(shard, &words[..width], words[width])?;
             }
-            states = parents;
         }
         for _ in 0..block.head.findings {
-            finding(states.half().map_err(failed)?, states.half().map_err(failed)?);
+            finding(reader.word().map_err(failed)?, reader.word().map_err(failed)?);
         }
-        debug_assert_eq!(states.at, block.end);
+        debug_assert_eq!(reader.at, block.end);
         Ok(())
     }
 }
@@ -247,11 +244,6 @@ impl ChecksumReader {
     #[inline]
     fn word(&mut self) -> io::Result<u64> {
         Ok(u64::from_le_bytes(self.take()?))
-    }
-
-    #[inline]
-    fn half(&mut self) -> io::Result<u32> {
-        Ok(u32::from_le_bytes(self.take()?))
     }
 
     fn words(&mut self, count: usize) -> io::Result<Vec<u64>> {
@@ -347,11 +339,6 @@ impl CheckpointWriter {
         for word in words {
             self.buffer.extend_from_slice(&word.to_le_bytes());
         }
-    }
-
-    #[inline]
-    pub fn half(&mut self, half: u32) {
-        self.buffer.extend_from_slice(&half.to_le_bytes());
     }
 
     /// Writes what has been collected if it is much.

@@ -2,12 +2,14 @@
 
 use super::part::{CheckpointFile, CheckpointHeader, CheckpointWriter};
 use super::{Totals, outcome, outcome_path, parse_name, part_path};
+use crate::any::AnySystem;
 use crate::files::{StorageAction, StorageError};
 use crate::peers::Team;
 use crate::shard::Shard;
 use crate::space::{Space, StateFinding, StateId, join, split};
+use crate::spill::SpillSettings;
 use crate::store::hash;
-use crate::system::{System, shard_of};
+use crate::system::shard_of;
 use std::fs;
 use std::path::Path;
 
@@ -27,11 +29,11 @@ pub(super) struct CheckpointFiles {
 }
 
 /// Looks through the directory.
-pub(super) fn look<S: System>(
+pub(super) fn look<I: Send>(
     directory: &Path,
     header: &CheckpointHeader,
-    system: &S,
-) -> Result<SavedExploration<S::Interrupt>, StorageError> {
+    system: &AnySystem<I>,
+) -> Result<SavedExploration<I>, StorageError> {
     if let Some(space) = outcome::read(&outcome_path(directory, header.sequence), header, system)? {
         return Ok(SavedExploration::Outcome(Box::new(space)));
     }
@@ -107,50 +109,55 @@ impl CheckpointFiles {
     }
 
     /// Puts the states into the shards that own them now. States that are expanded come before those that are not.
-    pub fn fill<S: System>(&self, team: &Team, shards: &mut [Shard<S>]) -> Result<Totals, StorageError> {
+    pub fn fill<I: Send>(
+        &self,
+        team: &Team,
+        shards: &mut [Shard<I>],
+        spill: Option<&SpillSettings>,
+    ) -> Result<Totals, StorageError> {
         let (old, new) = (self.parts.len() * self.workers(), team.shards());
         let here = team.first()..team.first() + shards.len();
         let ids = Ids { old, new, moved: if old == new { Vec::new() } else { self.move_ids(old, new)? } };
         for expanded in [true, false] {
             self.each_state(|shard, index, state, parent, is_expanded| {
                 if is_expanded != expanded || old == new && !here.contains(&shard) {
-                    return;
+                    return Ok(());
                 }
                 let hash = hash(state);
                 let owner = if old == new { shard } else { shard_of(hash, new) };
-                if let Some(local) = owner.checked_sub(here.start)
-                    && let Some(owner) = shards.get_mut(local)
-                {
-                    debug_assert_eq!(
-                        ids.now(join(shard, index, old)),
-                        join(here.start + local, owner.store.len(), new)
-                    );
-                    owner.store.reserve(owner.store.len() + 1);
-                    owner.store.insert(state, hash, ids.now(parent));
-                }
+                let Some(local) = owner.checked_sub(here.start).filter(|&local| local < shards.len()) else {
+                    return Ok(());
+                };
+                let visited = &mut shards[local].visited;
+                debug_assert_eq!(ids.now(join(shard, index, old)), join(here.start + local, visited.len(), new));
+                visited.restore(state, hash, ids.now(parent), spill)
             })?;
             if expanded {
-                shards.iter_mut().for_each(|shard| shard.expanded = shard.store.len());
+                shards.iter_mut().for_each(|shard| shard.expanded = shard.visited.len());
             }
         }
-        shards.iter_mut().for_each(Shard::next_level);
+        for shard in shards.iter_mut() {
+            shard.visited.end_restoring()?;
+            shard.level_end = shard.visited.len();
+        }
         let mut totals = Totals::default();
         for part in &self.parts {
             for block in &part.blocks[..self.blocks] {
                 part.visit(
                     block,
-                    |_, _, _| {},
+                    |_, _, _| Ok(()),
                     |state, kind| {
                         let state = StateId(ids.now(state));
                         let owner = split(state.0, new).0.checked_sub(here.start);
                         if let Some(shard) = owner.and_then(|local| shards.get_mut(local)) {
-                            shard.findings.push(StateFinding { state, kind });
+                            shard.findings.push(StateFinding { state, kind: kind as u32 });
                         }
                     },
                 )?;
             }
             let last = &part.blocks[self.blocks - 1].head;
             (totals.depth, totals.transitions) = (last.depth, last.transitions);
+            totals.states += last.shards.iter().map(|span| span.to).sum::<u64>();
             totals.frontier += last.shards.iter().map(|span| span.to - span.expanded).sum::<u64>();
             shards[0].cut_off |= last.cut_off;
         }
@@ -158,7 +165,10 @@ impl CheckpointFiles {
     }
 
     /// Every state with its old shard and index there, and whether it is expanded.
-    fn each_state(&self, mut visit: impl FnMut(usize, usize, &[u64], u32, bool)) -> Result<(), StorageError> {
+    fn each_state(
+        &self,
+        mut visit: impl FnMut(usize, u64, &[u64], u64, bool) -> Result<(), StorageError>,
+    ) -> Result<(), StorageError> {
         for (process, part) in self.parts.iter().enumerate() {
             let expanded: Vec<u64> =
                 part.blocks[self.blocks - 1].head.shards.iter().map(|span| span.expanded).collect();
@@ -168,28 +178,30 @@ impl CheckpointFiles {
                     let index = next[shard];
                     next[shard] += 1;
                     let number = process * self.workers() + shard;
-                    visit(number, index as usize, state, parent, index < expanded[shard]);
+                    visit(number, index, state, parent, index < expanded[shard])
                 };
-                part.visit(block, state, |_, _| {})?;
+                part.visit(block, state, |_, _| ())?;
             }
         }
         Ok(())
     }
 
     /// By old shard and index: the new id. In the order in which [`CheckpointFiles::fill`] puts states in.
-    fn move_ids(&self, old: usize, new: usize) -> Result<Vec<Vec<u32>>, StorageError> {
-        let mut moved: Vec<Vec<u32>> = vec![Vec::new(); old];
+    fn move_ids(&self, old: usize, new: usize) -> Result<Vec<Vec<u64>>, StorageError> {
+        let mut moved: Vec<Vec<u64>> = vec![Vec::new(); old];
         let mut lengths = vec![0; new];
         for expanded in [true, false] {
             self.each_state(|shard, index, state, _, is_expanded| {
                 if is_expanded == expanded {
                     let owner = shard_of(hash(state), new);
+                    let index = index as usize;
                     if moved[shard].len() <= index {
                         moved[shard].resize(index + 1, StateId::NONE);
                     }
                     moved[shard][index] = join(owner, lengths[owner], new);
                     lengths[owner] += 1;
                 }
+                Ok(())
             })?;
         }
         Ok(moved)
@@ -201,15 +213,15 @@ struct Ids {
     old: usize,
     new: usize,
     /// Empty if they are the same.
-    moved: Vec<Vec<u32>>,
+    moved: Vec<Vec<u64>>,
 }
 
 impl Ids {
-    fn now(&self, id: u32) -> u32 {
+    fn now(&self, id: u64) -> u64 {
         if id == StateId::NONE || self.old == self.new {
             return id;
         }
         let (shard, index) = split(id, self.old);
-        self.moved[shard].get(index).copied().unwrap_or(StateId::NONE)
+        self.moved[shard].get(index as usize).copied().unwrap_or(StateId::NONE)
     }
 }

@@ -1,19 +1,27 @@
-//! The visited states of one shard, level after level in one file, each with its parent. A level is read from beginning to
-//! end when it is expanded; single states are read to tell a path; and windows over all levels, one range of hashes after the other, are
-//! read to compare.
+//! The visited states of one shard, in one file by index, each with its parent. They are read one after the other when they are
+//! expanded; single states are read to tell a path; and windows over all of them, one range of hashes after the other, are read to compare.
 //!
-//! Within a level states are ordered by hash. Where hashes collide a level can consist of several such stretches.
+//! What a level adds is ordered by hash. States that were in memory are not; a second file has them in that order. Where hashes collide a
+//! level can add several such stretches.
 
 use crate::files::{Directory, StorageError, WordFile};
 use crate::store::StateStore;
 
 pub(super) struct Levels {
     width: usize,
+    /// States with their parents.
     file: WordFile,
-    /// States before each level.
-    starts: Vec<u64>,
-    /// States before each stretch in which hashes ascend.
-    stretches: Vec<u64>,
+    /// States that were in memory, without their parents, ordered by hash.
+    copies: WordFile,
+    stretches: Vec<Stretch>,
+}
+
+/// States in whose order hashes ascend.
+#[derive(Clone, Copy)]
+struct Stretch {
+    in_copies: bool,
+    start: u64,
+    end: u64,
 }
 
 /// States that are read at once.
@@ -22,7 +30,8 @@ const AT_ONCE: u64 = 1 << 10;
 impl Levels {
     pub fn new(width: usize, directory: &Directory) -> Result<Levels, StorageError> {
         let file = WordFile::create(directory, "levels")?;
-        Ok(Levels { width, file, starts: Vec::new(), stretches: Vec::new() })
+        let copies = WordFile::create(directory, "copies")?;
+        Ok(Levels { width, file, copies, stretches: Vec::new() })
     }
 
     fn record(&self) -> u64 {
@@ -34,25 +43,20 @@ impl Levels {
         self.file.len() / self.record()
     }
 
-    /// States of the last level.
-    pub fn level_len(&self) -> u64 {
-        self.len() - self.starts.last().copied().unwrap_or(0)
-    }
-
     pub fn bytes(&self) -> usize {
-        (self.starts.capacity() + self.stretches.capacity()) * 8
+        self.stretches.capacity() * size_of::<Stretch>()
     }
 
-    pub fn begin_level(&mut self) {
-        self.starts.push(self.len());
-        self.begin_stretch();
-    }
-
+    /// The states that are pushed from now on are ordered by hash.
     pub fn begin_stretch(&mut self) {
         let start = self.len();
-        if self.stretches.last() != Some(&start) {
-            self.stretches.push(start);
-        }
+        self.stretches.push(Stretch { in_copies: false, start, end: start });
+    }
+
+    /// States that were pushed in another order come once more in that of their hashes.
+    pub fn begin_copy(&mut self) {
+        let start = self.copies.len() / self.width.max(1) as u64;
+        self.stretches.push(Stretch { in_copies: true, start, end: start });
     }
 
     #[inline]
@@ -61,24 +65,33 @@ impl Levels {
         self.file.append(&[parent])
     }
 
+    pub fn push_copy(&mut self, state: &[u64]) -> Result<(), StorageError> {
+        self.copies.append(state)
+    }
+
+    /// At the end of a stretch.
     pub fn flush(&mut self) -> Result<(), StorageError> {
+        let (states, copies) = (self.len(), self.copies.len() / self.width.max(1) as u64);
+        if let Some(stretch) = self.stretches.last_mut() {
+            stretch.end = if stretch.in_copies { copies } else { states };
+        }
+        self.copies.flush()?;
         self.file.flush()
     }
 
-    /// A state and its parent, by level and place in it.
-    pub fn state(&self, level: usize, place: u64) -> Result<(Vec<u64>, u64), StorageError> {
+    /// A state and its parent.
+    pub fn state(&self, index: u64) -> Result<(Vec<u64>, u64), StorageError> {
         let mut words = Vec::with_capacity(self.width + 1);
-        self.file.read((self.starts[level] + place) * self.record(), self.width + 1, &mut words)?;
+        self.file.read(index * self.record(), self.width + 1, &mut words)?;
         let parent = words.pop().unwrap_or_default();
         Ok((words, parent))
     }
 
-    /// Reads on in the last level, from a place in it; records of a state and its parent.
-    pub fn read_level(&self, place: u64, into: &mut Vec<u64>) -> Result<(), StorageError> {
+    /// Reads records of a state and its parent from an index on.
+    pub fn read(&self, index: u64, into: &mut Vec<u64>) -> Result<(), StorageError> {
         into.clear();
-        let states = AT_ONCE.min(self.level_len() - place);
-        let start = self.starts.last().copied().unwrap_or(0) + place;
-        self.file.read(start * self.record(), (states * self.record()) as usize, into)
+        let states = AT_ONCE.min(self.len() - index);
+        self.file.read(index * self.record(), (states * self.record()) as usize, into)
     }
 
     /// All states, one range of hashes after the other.
@@ -86,7 +99,7 @@ impl Levels {
         // State, parent and table of a `StateStore` that has just grown, and the ranges are not quite equally full.
         let states = (bytes / (self.width * 8 + 4 + 24)).max(64) as u64;
         let windows = self.len().div_ceil(states).next_power_of_two().max(1);
-        Windows { levels: self, hash, next: self.stretches.clone(), width: u64::MAX / windows, end: 0, store: None }
+        Windows { levels: self, hash, left: self.stretches.clone(), width: u64::MAX / windows, end: 0, store: None }
     }
 }
 
@@ -94,8 +107,8 @@ impl Levels {
 pub(super) struct Windows<'a, H> {
     levels: &'a Levels,
     hash: H,
-    /// By stretch: its first state that has not been in a window.
-    next: Vec<u64>,
+    /// By stretch: the states that have not been in a window.
+    left: Vec<Stretch>,
     width: u64,
     /// Largest hash of the window.
     end: u64,
@@ -126,17 +139,17 @@ impl<H: Fn(&[u64]) -> u64> Windows<'_, H> {
 
     /// The states from a hash up to the end of the window.
     fn load(&mut self, start: u64) -> Result<StateStore, StorageError> {
-        let record = self.levels.record();
         let mut store = StateStore::new(self.levels.width);
         let mut words = Vec::new();
-        for stretch in 0..self.next.len() {
-            let end = self.levels.stretches.get(stretch + 1).copied().unwrap_or(self.levels.len());
-            'stretch: while self.next[stretch] < end {
+        for (left, stretch) in self.left.iter_mut().zip(&self.levels.stretches) {
+            let copies = (&self.levels.copies, self.levels.width as u64);
+            let (file, record) = if stretch.in_copies { copies } else { (&self.levels.file, self.levels.record()) };
+            'stretch: while left.start < left.end {
                 words.clear();
                 // About as many as there will be, so that little is read twice.
-                let share = (end - self.levels.stretches[stretch]) / (u64::MAX / self.width).max(1);
-                let states = (share + share / 8 + 8).min(AT_ONCE).min(end - self.next[stretch]);
-                self.levels.file.read(self.next[stretch] * record, (states * record) as usize, &mut words)?;
+                let share = (stretch.end - stretch.start) / (u64::MAX / self.width).max(1);
+                let states = (share + share / 8 + 8).min(AT_ONCE).min(left.end - left.start);
+                file.read(left.start * record, (states * record) as usize, &mut words)?;
                 for state in words.chunks_exact(record as usize) {
                     let state = &state[..self.levels.width];
                     let hash = (self.hash)(state);
@@ -147,7 +160,7 @@ impl<H: Fn(&[u64]) -> u64> Windows<'_, H> {
                         store.reserve(store.len() + 1);
                         store.insert(state, mixed(hash), 0);
                     }
-                    self.next[stretch] += 1;
+                    left.start += 1;
                 }
             }
         }

@@ -1,6 +1,5 @@
-//! Exploration of spaces that are larger than memory: level by level, with the visited states on disk and duplicates detected
-//! late (Korf, *Delayed duplicate detection*, IJCAI 2003; Stern and Dill, *Using magnetic disk instead of main memory in the Murφ
-//! verifier*, CAV 1998).
+//! States on disk, for spaces that are larger than memory: duplicates are detected late (Korf, *Delayed duplicate detection*,
+//! IJCAI 2003; Stern and Dill, *Using magnetic disk instead of main memory in the Murφ verifier*, CAV 1998).
 //!
 //! The successors of a level are collected, sorted by hash and freed of doubles; those whose hash is not among the sorted hashes of all visited
 //! states are the next level. A successor whose hash is there is almost certainly visited, but the visited states are not looked through for it
@@ -8,100 +7,81 @@
 //! compared in one pass over both. So time and disk stay in proportion to what is explored, and the answer is exact. Should two states
 //! really have the same hash the search begins again and compares at the end of every level; with 64 bits that is not expected to happen.
 //!
-//! As long as everything fits into half of the memory limit nothing is written: the search in memory is tried first.
+//! As long as everything fits into half of the memory limit nothing is written. Then the states that are in memory move to disk, and the
+//! search goes on where it is.
 
 mod hashes;
 mod levels;
 mod records;
-mod search;
-mod shard;
+mod set;
 #[cfg(test)]
 mod tests;
 
-use crate::any::AnySystem;
+pub(crate) use set::DiskSet;
+
 use crate::budget::Budget;
 use crate::files::{Directory, StorageError};
 use crate::limits::Limit;
-use crate::search::{self as in_memory, Options};
-use crate::space::{End, Space};
-use crate::storage::Storage;
-use crate::system::System;
-
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Bytes of memory if there is no limit.
-const DEFAULT_MEMORY: u64 = 1 << 30;
+pub(crate) const DEFAULT_MEMORY: u64 = 1 << 30;
 
 /// What tests change.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Tuning {
     /// Bits of hashes that are not used.
-    unused_hash_bits: u32,
+    pub unused_hash_bits: u32,
     /// Bytes that may be on disk.
-    room: Option<u64>,
+    pub room: Option<u64>,
+    /// States that a process may have in memory, if it is fewer than ids permit.
+    pub most_in_memory: Option<u64>,
 }
 
-/// Explores a system; what does not fit into the memory limit goes to files in a new directory inside `directory`.
-pub(crate) fn explore<I: Send>(system: &AnySystem<I>, options: &Options, directory: &Path) -> Space<I> {
-    explore_tuned(system, options, directory, Tuning::default())
+/// How a worker keeps its states on disk.
+pub(crate) struct SpillSettings {
+    directory: Arc<Directory>,
+    /// Memory for each worker.
+    pub bytes: usize,
+    /// Only these bits of a hash are used.
+    mask: u64,
+    /// Whether suspects are compared at the end of every level.
+    pub careful: bool,
 }
 
-fn explore_tuned<I: Send>(system: &AnySystem<I>, options: &Options, directory: &Path, tuning: Tuning) -> Space<I> {
-    let start = Instant::now();
-    let memory = options.budget.limits.memory.unwrap_or(DEFAULT_MEMORY);
-    // First of all, so that nobody waits for an hour to hear that nothing can be written.
-    let directory = match Directory::create_in(directory, tuning.room) {
-        Ok(directory) => directory,
-        Err(error) => return Space::unknown(End::Failed(error), system.width()),
-    };
-    // Half, because memory that was used and is free again is not always given back before more is asked for.
-    let beyond = Storage { spill: None, checkpoints: None, ..options.budget.storage };
-    let budget = Budget { storage: beyond, ..options.budget }.memory(memory / 2);
-    let space = in_memory::explore_any(system, &Options { budget, ..*options }, None);
-    if !matches!(space.end, End::Limit(Limit::Memory(_))) {
-        return space;
-    }
-    drop(space);
-    search::explore(system, options, &directory, memory, start, tuning)
-}
-
-/// Why a search ends.
-enum Halt<I> {
-    End(End<I>),
-    /// Two states have the same hash.
-    Collision,
-}
-
-impl<I> From<StorageError> for Halt<I> {
-    fn from(error: StorageError) -> Self {
-        Halt::End(End::Failed(error))
-    }
-}
-
-impl<I> From<Limit> for Halt<I> {
-    fn from(limit: Limit) -> Self {
-        Halt::End(End::Limit(limit))
+impl SpillSettings {
+    /// Files go to a new directory inside `directory`. `workers`: those that share the memory.
+    pub fn new(
+        directory: &Path,
+        memory: Option<u64>,
+        workers: usize,
+        tuning: Tuning,
+    ) -> Result<SpillSettings, StorageError> {
+        let bytes = usize::try_from(memory.unwrap_or(DEFAULT_MEMORY)).unwrap_or(usize::MAX) / workers.max(1);
+        let directory = Arc::new(Directory::create_in(directory, tuning.room)?);
+        Ok(SpillSettings { directory, bytes, mask: u64::MAX << tuning.unused_hash_bits, careful: false })
     }
 }
 
 /// What is looked at while a level ends, which can take long.
-struct LevelWatch<'a> {
-    /// Its limit of states is no greater than the number of states that can be stored at all.
+pub(crate) struct LevelWatch<'a> {
     budget: Budget<'a>,
     start: Instant,
-    /// States of all shards, as far as they have said.
+    /// States of all processes when the level ended, and those that shards here have stored since.
     stored: AtomicU64,
 }
 
 impl LevelWatch<'_> {
-    /// As [`LevelWatch::look`], after a shard stored some more.
-    fn look_with(&self, more: u64) -> Result<(), Limit> {
-        self.look(self.stored.fetch_add(more, Ordering::Relaxed) + more)
+    pub fn new(budget: Budget<'_>, start: Instant, stored: u64) -> LevelWatch<'_> {
+        LevelWatch { budget, start, stored: AtomicU64::new(stored) }
     }
 
-    fn look(&self, states: u64) -> Result<(), Limit> {
-        self.budget.check(self.start, states).map_or(Ok(()), Err)
+    /// Looks at the limits after a shard stored some more.
+    fn look_with(&self, more: u64) -> Result<(), Limit> {
+        let stored = self.stored.fetch_add(more, Ordering::Relaxed) + more;
+        self.budget.check(self.start, stored).map_or(Ok(()), Err)
     }
 }

@@ -1,14 +1,17 @@
 //! The spilling search against the one in memory, on graphs that look random, with so little memory that everything goes to disk.
 
-use super::{Tuning, explore_tuned};
+use super::Tuning;
 use crate::any::AnySystem;
 use crate::budget::Budget;
 use crate::limits::Limit;
-use crate::search::{Options, Until, explore};
+use crate::peers::{LostProcess, Peers};
+use crate::search::{Options, Until, explore, explore_any};
 use crate::space::{End, Space};
+use crate::storage::Storage;
 use crate::system::{Sink, System};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Barrier, Mutex};
 use std::time::Duration;
 
 /// A graph on numbers below `size`; states of `width` words.
@@ -106,7 +109,9 @@ fn options(memory: u64, workers: usize, until: Until) -> Options<'static> {
 }
 
 fn spilled(system: &Jumble, options: &Options, tuning: Tuning, place: &Path) -> Space<u64> {
-    explore_tuned(&AnySystem::new(system), options, place, tuning)
+    let storage = Storage { spill: Some(place), ..options.budget.storage };
+    let options = Options { budget: Budget { storage, ..options.budget }, ..*options };
+    explore_any(&AnySystem::new(system), &options, None, tuning)
 }
 
 /// The path consists of steps of the system.
@@ -281,11 +286,71 @@ fn a_panic_in_a_worker_ends_the_search_instead_of_hanging_it() {
     }
     let place = TestDirectory::new();
     let caught = std::panic::catch_unwind(|| {
-        let options = options(0, 2, Until::Exhausted);
-        explore_tuned(&AnySystem::new(&Panics(Jumble::new(5, 60_000))), &options, &place.0, Tuning::default())
-            .statistics
-            .states
+        let mut options = options(0, 2, Until::Exhausted);
+        options.budget.storage.spill = Some(&place.0);
+        explore(&Panics(Jumble::new(5, 60_000)), &options).statistics.states
     });
     assert!(caught.is_err());
     assert!(place.is_empty());
+}
+
+/// Processes of this one, for the test below.
+struct Threads<'a> {
+    number: usize,
+    barrier: &'a Barrier,
+    messages: &'a [Mutex<Vec<Vec<u64>>>],
+}
+
+impl Peers for Threads<'_> {
+    fn processes(&self) -> usize {
+        self.messages.len()
+    }
+
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn exchange(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, LostProcess> {
+        *self.messages[self.number].lock().expect("no panic") = outgoing;
+        self.barrier.wait();
+        let take = |sent: &Mutex<Vec<Vec<u64>>>| std::mem::take(&mut sent.lock().expect("no panic")[self.number]);
+        let incoming = self.messages.iter().map(take).collect();
+        self.barrier.wait();
+        Ok(incoming)
+    }
+}
+
+#[test]
+fn what_ids_permit_in_memory_is_counted_by_process_and_does_not_limit_what_is_on_disk() {
+    let place = TestDirectory::new();
+    let system = Jumble::new(4, 3_000);
+    let whole = explore(&system, &Options { until: Until::Exhausted, ..Options::default() }).statistics.states;
+    let ends = |processes: usize, most: u64, spill: Option<&Path>| -> Vec<(End<u64>, u64)> {
+        let (barrier, messages) =
+            (Barrier::new(processes), (0..processes).map(|_| Mutex::default()).collect::<Vec<_>>());
+        let (barrier, messages, system) = (&barrier, &messages[..], &system);
+        let tuning = Tuning { most_in_memory: Some(most), ..Tuning::default() };
+        std::thread::scope(|scope| {
+            let process = |number| {
+                scope.spawn(move || {
+                    let peers = Threads { number, barrier, messages };
+                    let storage = Storage { peers: Some(&peers), spill, ..Storage::default() };
+                    let budget = Budget { storage, ..Budget::unlimited() };
+                    let options = Options { budget, until: Until::Exhausted };
+                    let space = explore_any(&AnySystem::new(system), &options, None, tuning);
+                    (space.end, space.statistics.states)
+                })
+            };
+            let running: Vec<_> = (0..processes).map(process).collect();
+            running.into_iter().map(|running| running.join().expect("no panic")).collect()
+        })
+    };
+    // Hashes do not share states out quite evenly.
+    let (half, many) = (whole / 2 + whole / 10, whole / 3);
+    assert!(matches!(ends(1, half, None)[..], [(End::Limit(Limit::States(_)), _)]));
+    assert_eq!(ends(2, half, None), vec![(End::Exhausted, whole); 2]);
+    assert!(matches!(ends(2, many, None)[0].0, End::Limit(Limit::States(_))));
+    for processes in [1, 2] {
+        assert_eq!(ends(processes, many, Some(&place.0)), vec![(End::Exhausted, whole); processes]);
+    }
 }

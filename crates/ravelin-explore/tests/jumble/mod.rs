@@ -1,6 +1,7 @@
 //! A system with a space of any size that looks random, and threads that take the part of processes.
 
 use ravelin_explore::{LostProcess, Peers, Sink, System};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
@@ -109,5 +110,41 @@ impl Peers for Threads {
         let incoming = incoming.collect();
         self.shared.barrier.wait();
         Ok(incoming)
+    }
+}
+
+/// A directory of its own, gone when dropped.
+pub struct TestDirectory(PathBuf);
+
+impl TestDirectory {
+    pub fn new() -> TestDirectory {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let name = format!("explore-test-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path).expect("a temporary directory");
+        TestDirectory(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub fn files(&self) -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> =
+            std::fs::read_dir(&self.0).expect("a directory").flatten().map(|entry| entry.path()).collect();
+        files.sort();
+        files
+    }
+
+    pub fn clear(&self) {
+        for file in self.files() {
+            std::fs::remove_file(file).expect("a file");
+        }
+    }
+}
+
+impl Drop for TestDirectory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
