@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ravelin_nets::spec;
+use ravelin_backward::nets::spec;
 
 fuzz_target!(|text: &str| {
     if let Ok(net) = spec::parse(text) {

@@ -50,7 +50,7 @@ const TARGETS: [Target; 29] = [
     Target::new("ravelin-analysis", "parameterised_random"),
     Target::new("ravelin-analysis", "parameterised_reach_random"),
     Target::new("ravelin-frontend", "rav_meaning"),
-    Target::new("ravelin-nets", "random_nets"),
+    Target::new("ravelin-backward", "random_nets"),
     // Traces are long, and three references check each.
     Target { chunk: 500, ..Target::new("ravelin-clocks", "judged") },
     Target { chunk: 500, ..Target::new("ravelin-clocks", "weak::random") },

@@ -5,9 +5,9 @@ use ravelin_analysis::parameterised::{AnyNumber, petri_net_of_attacks, robust_by
 use ravelin_analysis::reachability::{ReachEngine, ReachabilityQuestion, answer};
 use ravelin_analysis::robustness::{RobustnessAnswer, RobustnessQuestion, robustness};
 use ravelin_analysis::{AnalysisError, Verdict};
+use ravelin_backward::nets::spec;
 use ravelin_explore::Budget;
 use ravelin_frontend::rav;
-use ravelin_nets::spec;
 use ravelin_program::{Model, Program, Source};
 
 fn parse(text: &str) -> Program {
@@ -178,8 +178,8 @@ fn the_net_of_all_attacks_says_the_same() {
         let program = parse(text);
         let net = petri_net_of_attacks(&program, None).expect("a net");
         let read = spec::parse(&spec::print(&net)).expect("a net that can be read");
-        let covered = ravelin_nets::cover(&read, Budget::default()).verdict;
+        let covered = ravelin_backward::nets::cover(&read, Budget::default()).verdict;
         let not_robust = robust(&program).verdict == Verdict::Violated;
-        assert_eq!(matches!(covered, ravelin_nets::CoverVerdict::Coverable(_)), not_robust, "{text}");
+        assert_eq!(matches!(covered, ravelin_backward::nets::CoverVerdict::Coverable(_)), not_robust, "{text}");
     }
 }

@@ -10,8 +10,8 @@ use ravelin_analysis::Verdict;
 use ravelin_analysis::parameterised::certificate::{Claim, certify, check};
 use ravelin_analysis::parameterised::{petri_net_of_attacks, robust_by_nets};
 use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
+use ravelin_backward::nets::{cover, spec};
 use ravelin_explore::Budget;
-use ravelin_nets::{cover, spec};
 use ravelin_program::{Copies, Model, Program};
 use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 
@@ -116,9 +116,11 @@ fn elsewhere(seed: u64, program: &Program, verdict: Verdict) {
     let covered = cover(&read, budget).verdict;
     match verdict {
         Verdict::Holds => {
-            assert!(!matches!(covered, ravelin_nets::CoverVerdict::Coverable(_)), "seed {seed}: the text")
+            assert!(!matches!(covered, ravelin_backward::nets::CoverVerdict::Coverable(_)), "seed {seed}: the text")
         }
-        Verdict::Violated => assert_ne!(covered, ravelin_nets::CoverVerdict::Uncoverable, "seed {seed}: the text"),
+        Verdict::Violated => {
+            assert_ne!(covered, ravelin_backward::nets::CoverVerdict::Uncoverable, "seed {seed}: the text")
+        }
         Verdict::Unknown => return,
     }
     match certify(program, Claim::Robust, budget).expect("an answer") {

@@ -24,7 +24,8 @@ const PATIENCE: u32 = 256;
 #[derive(Debug)]
 pub struct Watch<'a> {
     budget: Budget<'a>,
-    phase: &'static str,
+    /// What is shown of the phase: its name, or how far its search has come.
+    shown: Cell<Progress>,
     start: Instant,
     /// Steps until the next look.
     left: Cell<u32>,
@@ -46,7 +47,8 @@ impl<'a> Watch<'a> {
         // The first step looks: a wish to stop, or a time that is over, ends a phase before it begins.
         let (left, looks) = (Cell::new(1), Cell::new(0));
         let (bytes, beside) = (Cell::new(0), Cell::new(0));
-        Watch { budget, phase, start, left, looks, bytes, beside, limit: Cell::new(None) }
+        let shown = Cell::new(Progress { phase, ..Progress::default() });
+        Watch { budget, shown, start, left, looks, bytes, beside, limit: Cell::new(None) }
     }
 
     /// A phase without limits.
@@ -88,6 +90,18 @@ impl<'a> Watch<'a> {
             return Err(self.end(limit));
         }
         self.step()
+    }
+
+    /// The phase is a search, and this is what it has kept and where it is. Its states and bytes are compared with their limits at once.
+    pub fn keep(&self, searched: Progress) -> Result<(), Limit> {
+        self.shown.set(searched);
+        self.set_beside(searched.bytes as usize);
+        let held = self.bytes.get().saturating_add(searched.bytes);
+        let limits = self.budget.limits;
+        match limits.check_states(searched.states).or_else(|| limits.check_memory(held)) {
+            Some(limit) => Err(self.end(limit)),
+            None => self.step(),
+        }
     }
 
     /// The phase holds so many bytes less.
@@ -134,8 +148,8 @@ impl<'a> Watch<'a> {
         self.left.set(PATIENCE);
         self.looks.set(self.looks.get() + 1);
         if let Some(progress) = self.budget.progress {
-            let (phase, bytes, elapsed) = (self.phase, self.bytes.get(), self.start.elapsed());
-            progress(&Progress { phase, bytes, elapsed, ..Progress::default() });
+            let bytes = self.bytes.get().saturating_add(self.beside.get());
+            progress(&Progress { bytes, elapsed: self.start.elapsed(), ..self.shown.get() });
         }
         self.budget.late(self.start).map_or(Ok(()), |limit| Err(self.end(limit)))
     }
@@ -187,6 +201,21 @@ mod tests {
         assert_eq!(watch.hold(0), Ok(()));
         assert_eq!(watch.hold(1), Err(Limit::Memory(100)));
         assert_eq!((watch.step(), watch.limit()), (Err(Limit::Memory(100)), Some(Limit::Memory(100))));
+    }
+
+    #[test]
+    fn what_a_search_keeps_is_limited_and_shown() {
+        let shown = std::sync::Mutex::new(Vec::new());
+        let note = |progress: &Progress| shown.lock().unwrap().push((progress.phase, progress.states, progress.bytes));
+        let watch = Watch::new(Budget::unlimited().states(3).memory(100).progress(&note), "preparing");
+        assert_eq!(watch.hold(10), Ok(()));
+        let kept = |states, bytes| watch.keep(Progress { states, bytes, ..Progress::default() });
+        assert!((0..PATIENCE).all(|_| kept(3, 90).is_ok()));
+        assert_eq!(*shown.lock().unwrap(), [("preparing", 0, 10), ("", 3, 100)]);
+        assert_eq!((kept(3, 91), watch.limit()), (Err(Limit::Memory(100)), Some(Limit::Memory(100))));
+        let watch = Watch::new(Budget::unlimited().states(3), "");
+        assert_eq!(watch.keep(Progress { states: 4, ..Progress::default() }), Err(Limit::States(3)));
+        assert_eq!(watch.step(), Err(Limit::States(3)), "and every later step");
     }
 
     #[test]

@@ -18,7 +18,7 @@ enum CertificateKind {
     /// About any number of threads.
     AnyNumber(any_number::ParameterisedCertificate),
     /// No target of a net can be covered.
-    Net(ravelin_nets::NetCertificate),
+    Net(ravelin_backward::nets::NetCertificate),
 }
 
 impl Certificate {
@@ -27,7 +27,9 @@ impl Certificate {
         let not_one = |error: serde_json::Error| Error::Question(format!("not a certificate: {error}"));
         let document: Value = serde_json::from_str(text).map_err(not_one)?;
         let kind = match document["format"].as_str() {
-            Some(ravelin_nets::FORMAT) => CertificateKind::Net(serde_json::from_value(document).map_err(not_one)?),
+            Some(ravelin_backward::nets::FORMAT) => {
+                CertificateKind::Net(serde_json::from_value(document).map_err(not_one)?)
+            }
             Some(any_number::FORMAT) => CertificateKind::AnyNumber(serde_json::from_value(document).map_err(not_one)?),
             _ => CertificateKind::LoadBuffers(serde_json::from_value(document).map_err(not_one)?),
         };
@@ -76,7 +78,7 @@ impl Certificate {
         let CertificateKind::Net(certificate) = &self.0 else {
             return Err("it is about a program, not about a net".to_owned());
         };
-        let checked = ravelin_nets::check(&net.net, certificate).map_err(|flaw| flaw.to_string())?;
+        let checked = ravelin_backward::nets::check(&net.net, certificate).map_err(|flaw| flaw.to_string())?;
         Ok(format!(
             "no target of {} can be covered: {} markings are below {} targets, above no initial marking, and closed under all \
              {} steps back",

@@ -4,8 +4,8 @@ use crate::error::Error;
 use crate::program::Program;
 use ravelin_analysis::parameterised::petri_net_of_attacks;
 use ravelin_analysis::robustness::{find_attack, instrument};
+use ravelin_backward::nets::spec;
 use ravelin_frontend::{Language, print, rav};
-use ravelin_nets::spec;
 use ravelin_program::HardwareProgram;
 use std::fmt;
 

@@ -4,14 +4,14 @@ use crate::answers::coverability;
 use crate::error::Error;
 use crate::setters::setters;
 use ravelin_answer::Answer;
+use ravelin_backward::nets::{certify, spec};
 use ravelin_explore::Budget;
-use ravelin_nets::{certify, spec};
 
 /// A Petri net that was read, with its initial markings and its targets.
 #[derive(Debug)]
 pub struct Net {
     pub(crate) name: String,
-    pub(crate) net: ravelin_nets::Net,
+    pub(crate) net: ravelin_backward::nets::Net,
 }
 
 impl Net {
@@ -25,7 +25,7 @@ impl Net {
     }
 
     /// The net itself, for direct use of the lower crates.
-    pub fn inner(&self) -> &ravelin_nets::Net {
+    pub fn inner(&self) -> &ravelin_backward::nets::Net {
         &self.net
     }
 }
@@ -58,7 +58,7 @@ impl<'a> Cover<'a> {
     /// Asks. If no target can be covered, returns a proof with the answer: JSON that `ravelin certificate --net`
     /// checks.
     pub fn run(self) -> Result<(Answer, Option<String>), Error> {
-        let found = ravelin_nets::cover(&self.net.net, self.budget);
+        let found = ravelin_backward::nets::cover(&self.net.net, self.budget);
         let proof = certify(&self.net.net, &found).and_then(|proof| serde_json::to_string(&proof).ok());
         Ok((Answer::Coverability(Box::new(coverability(&self.net.name, &self.net.net, &found))), proof))
     }

@@ -64,7 +64,7 @@ impl Programs {
     }
 }
 
-/// The program in `Running unittests src/lib.rs (target/debug/deps/ravelin_nets-0f3a)`, or the crate in `Doc-tests
+/// The program in `Running unittests src/lib.rs (target/debug/deps/ravelin_backward-0f3a)`, or the crate in `Doc-tests
 /// NAME`.
 fn heading(line: &str) -> Option<String> {
     let line = line.trim_start();
@@ -105,7 +105,7 @@ mod tests {
     fn what_cargo_prints_is_read() {
         let mut programs = Programs::default();
         for line in [
-            "     Running unittests src/lib.rs (target/debug/deps/ravelin_nets-0f3a)",
+            "     Running unittests src/lib.rs (target/debug/deps/ravelin_backward-0f3a)",
             "test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 3.21s",
             "   Doc-tests ravelin_clocks",
             "test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 10.00s",

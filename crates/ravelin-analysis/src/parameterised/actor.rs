@@ -8,7 +8,7 @@
 use super::memory::Arcs;
 use super::quiet::{Quiet, can_repeat};
 use crate::reachability::finite::{ControlPoint, EdgeEffect, Finite, LocalState};
-use ravelin_nets::{InitialTokens, Net, PlaceId};
+use ravelin_backward::nets::{InitialTokens, Net, PlaceId};
 use ravelin_program::{Copies, Thread};
 
 pub(super) struct Actor {

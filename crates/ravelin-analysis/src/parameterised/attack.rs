@@ -16,8 +16,8 @@ use super::actor::{Actor, is_local, is_private};
 use super::memory::{Arcs, MemoryPlaces};
 use super::quiet::Quiet;
 use crate::reachability::finite::{CellId, CellPair, ControlPoint, EdgeEffect, Finite};
+use ravelin_backward::nets::{InitialTokens, Marking, Net, PlaceId};
 use ravelin_explore::{Limit, Watch};
-use ravelin_nets::{InitialTokens, Marking, Net, PlaceId};
 use ravelin_program::TransitionId;
 use rustc_hash::FxHashSet;
 

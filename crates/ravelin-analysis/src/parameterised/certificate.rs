@@ -1,7 +1,7 @@
 //! Proofs about any number of threads that can be carried away.
 //!
 //! A certificate has one net's certificate for each thread that could attack, or one for the goals. The checker builds the nets anew from
-//! the program and checks each with ravelin-nets' checker. Attacks that the analysis dismisses without a search are not taken on trust:
+//! the program and checks each with ravelin-backward' checker. Attacks that the analysis dismisses without a search are not taken on trust:
 //! the nets of a certificate are about all of them.
 //!
 //! What is left to be believed: the finite view of the program and its translation into nets, which tests compare with instances.
@@ -11,8 +11,8 @@ use super::system::system_net;
 use crate::AnalysisError;
 use crate::reachability::finite::Finite;
 use crate::robustness::attacks;
+use ravelin_backward::nets::{CertificateSize, CoverVerdict, Net, NetCertificate, NetFlaw, cover};
 use ravelin_explore::{Budget, Watch};
-use ravelin_nets::{CertificateSize, CoverVerdict, Net, NetCertificate, NetFlaw, cover};
 use ravelin_program::Program;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -78,7 +78,8 @@ pub fn certify(
     };
     for (attacker, net) in nets {
         let answer = cover(&net, budget.child(start, 0));
-        let certificate = ravelin_nets::certify(&net, &answer).filter(|_| answer.verdict == CoverVerdict::Uncoverable);
+        let certificate =
+            ravelin_backward::nets::certify(&net, &answer).filter(|_| answer.verdict == CoverVerdict::Uncoverable);
         let Some(certificate) = certificate else { return Ok(None) };
         proofs.push(Proof { attacker, net: certificate });
     }
@@ -95,7 +96,7 @@ pub fn check(program: &Program, certificate: &ParameterisedCertificate) -> Resul
         let proof = certificate.proofs.iter().find(|proof| proof.attacker == attacker);
         let proof =
             proof.ok_or_else(|| attacker.clone().map_or(ParameterisedFlaw::NoGoals, ParameterisedFlaw::Missing))?;
-        let found = ravelin_nets::check(&net, &proof.net).map_err(|flaw| {
+        let found = ravelin_backward::nets::check(&net, &proof.net).map_err(|flaw| {
             let of = attacker.map_or("goals".to_owned(), |attacker| format!("attacks of `{attacker}`"));
             ParameterisedFlaw::Net { of, flaw }
         })?;

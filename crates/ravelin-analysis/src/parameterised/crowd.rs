@@ -18,12 +18,12 @@ use super::actor::{Actor, is_local};
 use super::goals::{GoalCase, WatchedStates, cases};
 use super::memory::{Arcs, MemoryPlaces};
 use super::quiet::Quiet;
-use crate::reachability::backward::Semantics;
 use crate::reachability::dual::part::{Alphabet, Letter, Message, ThreadParts, is_subword};
 use crate::reachability::finite::{CellId, CellPair, EdgeEffect, Finite, NotFinite};
+use ravelin_backward::nets::{Net, Pairs, PlaceId};
+use ravelin_backward::{FileId, MonotonicSystem};
 use ravelin_explore::{Limit, Watch};
 use ravelin_machine::Violation;
-use ravelin_nets::{Net, Pairs, PlaceId};
 use ravelin_program::Copies;
 
 /// What one thread must be like: its number, its stop, its word. In this order constraints are sorted.
@@ -35,8 +35,8 @@ pub(super) struct CrowdConstraint {
     memory: Vec<Option<u16>>,
 }
 
-/// What constraints are filed under: a thread at a stop, or a cell with a value. 0 is for those that ask for nothing.
-type FileKey = u32;
+/// The file of constraints that ask for nothing.
+const NOTHING: FileId = 0;
 
 /// The semantics, for the search.
 pub(super) struct Crowd<'a> {
@@ -46,7 +46,7 @@ pub(super) struct Crowd<'a> {
     memory: MemoryPlaces,
     /// What can be the case at the same time; none if there was no time to find out.
     pairs: Option<Pairs>,
-    watch: Watch<'a>,
+    watch: &'a Watch<'a>,
 }
 
 /// A thread, or a template.
@@ -65,14 +65,14 @@ impl<'a> Crowd<'a> {
     /// The semantics, and the cases of the goals where the search begins.
     pub fn new(
         finite: &'a Finite,
-        watch: Watch<'a>,
+        watch: &'a Watch<'a>,
     ) -> Result<(Crowd<'a>, Vec<(Violation, CrowdConstraint)>), NotFinite> {
-        let cases = cases(finite, &watch)?;
+        let cases = cases(finite, watch)?;
         let watched = WatchedStates::new(finite);
         let mut net = Net::default();
         let memory = MemoryPlaces::new(finite, &mut net);
         let mut member = |thread: usize| -> Result<CrowdMember, Limit> {
-            let quiet = Quiet::new(&finite.threads[thread], is_local, &|state| watched.watches(thread, state), &watch)?;
+            let quiet = Quiet::new(&finite.threads[thread], is_local, &|state| watched.watches(thread, state), watch)?;
             let mut into = vec![Vec::new(); quiet.stops.len()];
             let mut writing: Vec<usize> = Vec::new();
             for (number, deed) in quiet.deeds.iter().enumerate() {
@@ -95,7 +95,7 @@ impl<'a> Crowd<'a> {
             }
             let any = finite.program.threads[thread].copies == Copies::Any;
             let actor = Actor::new(finite, &mut net, thread, quiet, "", false, &mut |_| {});
-            Ok(CrowdMember { actor, any, into, writing, parts: ThreadParts::new(finite, thread, &watch)? })
+            Ok(CrowdMember { actor, any, into, writing, parts: ThreadParts::new(finite, thread, watch)? })
         };
         let threads = (0..finite.threads.len()).map(&mut member).collect::<Result<Vec<CrowdMember>, Limit>>()?;
         for CrowdMember { actor, .. } in &threads {
@@ -361,8 +361,8 @@ fn augment(
     false
 }
 
-impl Semantics for Crowd<'_> {
-    type Configuration = CrowdConstraint;
+impl MonotonicSystem for Crowd<'_> {
+    type Constraint = CrowdConstraint;
     type Step = ();
 
     fn predecessors(&mut self, of: &CrowdConstraint, found: &mut Vec<((), CrowdConstraint)>) {
@@ -389,18 +389,6 @@ impl Semantics for Crowd<'_> {
                 self.newcomer(of, thread, deed, found);
             }
         }
-    }
-
-    fn shared_bytes(&self) -> usize {
-        self.watch.bytes() as usize
-    }
-
-    fn set_kept_bytes(&mut self, bytes: usize) {
-        self.watch.set_beside(bytes);
-    }
-
-    fn exhausted(&self) -> Option<Limit> {
-        self.watch.limit()
     }
 
     fn is_initial(&self, constraint: &CrowdConstraint) -> bool {
@@ -435,17 +423,17 @@ impl Semantics for Crowd<'_> {
         known.chain(threads).fold(0, |signature, place| signature | 1 << place)
     }
 
-    /// Constraints are filed under one thing that they ask for, so whatever is covered by one asks for it, too.
-    fn key(&self, constraint: &CrowdConstraint) -> u64 {
-        u64::from(file(constraint))
+    /// A constraint is filed under one thing that it asks for, so whatever it covers asks for it, too.
+    fn files(&mut self, constraint: &CrowdConstraint, files: &mut Vec<FileId>) {
+        files.extend(wants(constraint));
+        files.dedup();
+        if files.is_empty() {
+            files.push(NOTHING);
+        }
     }
 
-    fn shape(&mut self, constraint: &CrowdConstraint) -> u32 {
-        file(constraint)
-    }
-
-    fn key_in_shape(&self, constraint: &CrowdConstraint, shape: u32) -> Option<u64> {
-        (shape == 0 || files(constraint).any(|file| file == shape)).then_some(u64::from(shape))
+    fn in_smaller_files(&self, constraint: &CrowdConstraint, covers: impl FnMut(FileId) -> bool) -> bool {
+        wants(constraint).chain([NOTHING]).any(covers)
     }
 
     fn bytes(&self, constraint: &CrowdConstraint) -> usize {
@@ -454,19 +442,14 @@ impl Semantics for Crowd<'_> {
     }
 }
 
-/// The file that a constraint is in: any will do as long as they are not all in the same.
-fn file(constraint: &CrowdConstraint) -> FileKey {
-    files(constraint).max_by_key(|file| file.wrapping_mul(0x9E37_79B9)).unwrap_or(0)
-}
-
-/// The files that a constraint may be in. Threads with very many stops, and cells with very many values, share some, which is slower and not
+/// What a constraint asks for: threads at stops, cells with values. Threads with very many stops, and cells with very many values, share some, which is slower and not
 /// wrong.
-fn files(constraint: &CrowdConstraint) -> impl Iterator<Item = FileKey> + '_ {
+fn wants(constraint: &CrowdConstraint) -> impl Iterator<Item = FileId> + '_ {
     let threads = constraint.threads.iter();
     let threads = threads.map(|(thread, stop, _)| 1 << 31 | (u32::from(*thread) & 0x7FF) << 20 | stop & 0xF_FFFF);
     let known = constraint.memory.iter().enumerate();
     let known = known.filter_map(|(cell, value)| value.map(|value| 1 << 30 | (cell as u32) << 16 | u32::from(value)));
-    threads.chain(known)
+    threads.chain(known).map(u64::from)
 }
 
 fn insert(word: &[Letter], place: usize, letter: Letter) -> Box<[Letter]> {

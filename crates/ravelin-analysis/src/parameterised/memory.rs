@@ -4,7 +4,7 @@
 //! the same value always needs no places. One that starts with any value holds a question mark until somebody asks.
 
 use crate::reachability::finite::{CellId, CellPair, EdgeEffect, Finite};
-use ravelin_nets::{InitialTokens, Net, PlaceId};
+use ravelin_backward::nets::{InitialTokens, Net, PlaceId};
 
 /// The places of memory.
 pub(super) struct MemoryPlaces {

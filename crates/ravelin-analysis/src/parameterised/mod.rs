@@ -2,7 +2,7 @@
 //!
 //! From section 6 and appendix D of *Checking and Enforcing Robustness against TSO*. Copies have no identity, so it is enough to count
 //! how many are in each local state: a program with finite domains becomes a Petri net, and a question about all its instances the
-//! question whether a marking can be covered, which ravelin-nets decides.
+//! question whether a marking can be covered, which ravelin-backward decides.
 //!
 //! Reading order: `quiet` (a thread without its local steps), `memory` and `actor` (places), `attack` (robustness as a net), `run` (back from
 //! a firing sequence to a computation), `instances` (the smallest one), `robust` (the question); then `goals`, `system` (reachability under SC

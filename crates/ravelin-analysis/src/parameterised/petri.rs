@@ -5,8 +5,8 @@ use super::robust::targets;
 use crate::AnalysisError;
 use crate::reachability::finite::Finite;
 use crate::robustness::Attack;
+use ravelin_backward::nets::{InitialTokens, Marking, Net};
 use ravelin_explore::Watch;
-use ravelin_nets::{InitialTokens, Marking, Net};
 use ravelin_program::Program;
 
 /// The net whose target can be covered exactly if the attack is feasible in some instance; without an attack, if the program is not robust.

@@ -9,7 +9,6 @@ use super::instances::{Instance, of_size, size};
 use super::robust::{AnyNumber, NetReport};
 use super::run::system_run;
 use super::system::system_net;
-use crate::reachability::backward::{BackwardEnd, BackwardSearch};
 use crate::reachability::finite::Finite;
 use crate::reachability::{
     BackwardCounts, PortfolioAnswer, ReachEngine, ReachabilityAnswer, ReachabilityEffort, ReachabilityQuestion, answer,
@@ -18,9 +17,10 @@ use crate::reachability::{
 use crate::witness::{Witness, replay};
 use crate::{AnalysisError, InternalError, Verdict};
 use ravelin_answer::DeadlockVerdict;
+use ravelin_backward::nets::{CoverVerdict, cover, fire};
+use ravelin_backward::{BackwardEnd, BackwardSearch};
 use ravelin_explore::{Budget, Limit, Statistics, Watch};
 use ravelin_machine::{BuildError, Settings};
-use ravelin_nets::{cover, fire};
 use ravelin_program::{Copies, Model, Program};
 use std::time::Instant;
 
@@ -111,21 +111,13 @@ impl GoalInquiry<'_> {
         let system = system_net(&finite, &watch)?;
         let covered = cover(&system.net, self.left());
         self.found.nets.push(NetReport::new(&finite, None, &system.net, &system.actors, &covered));
-        let counts = BackwardCounts {
-            generated: covered.counts.generated,
-            kept: covered.counts.kept,
-            minimal: covered.counts.minimal,
-            depth: covered.counts.depth,
-            bytes: covered.counts.bytes,
-        };
+        let counts = covered.counts;
         match covered.verdict {
-            ravelin_nets::CoverVerdict::Uncoverable => {
-                Ok(self.answer(Verdict::Holds, None, ReachEngine::Cover, counts, None))
-            }
-            ravelin_nets::CoverVerdict::Unknown(limit) => {
+            CoverVerdict::Uncoverable => Ok(self.answer(Verdict::Holds, None, ReachEngine::Cover, counts, None)),
+            CoverVerdict::Unknown(limit) => {
                 Ok(self.answer(Verdict::Unknown, Some(limit), ReachEngine::Cover, counts, None))
             }
-            ravelin_nets::CoverVerdict::Coverable(sequence) => {
+            CoverVerdict::Coverable(sequence) => {
                 let internal = |what: String| AnalysisError::from(InternalError(what));
                 let target = fire(&system.net, &sequence).map_err(|error| internal(error.to_string()))?;
                 let told = system_run(&finite, &system, &sequence, target);
@@ -141,12 +133,12 @@ impl GoalInquiry<'_> {
     }
 
     fn by_load_buffers(&mut self) -> Result<PortfolioAnswer, AnalysisError> {
-        let watch = Watch::since(self.question.budget, "preparing the backward search", self.start);
+        let watch = Watch::new(self.left(), "preparing the backward search");
         let finite = Finite::of_templates(self.program, &watch)?;
-        let (crowd, goals) = Crowd::new(&finite, watch)?;
+        let (crowd, goals) = Crowd::new(&finite, &watch)?;
         let starts: Vec<_> = goals.into_iter().map(|(_, constraint)| constraint).enumerate().collect();
-        let mut search = BackwardSearch::new(crowd);
-        let end = search.run(starts, self.left());
+        let mut search = BackwardSearch::new(crowd, &watch);
+        let end = search.run(starts);
         let counts = search.counts;
         match end {
             BackwardEnd::Unreachable => Ok(self.answer(Verdict::Holds, None, ReachEngine::Dual, counts, None)),

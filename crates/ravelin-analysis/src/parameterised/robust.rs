@@ -15,10 +15,11 @@ use crate::robustness::{
     build_witness, robustness,
 };
 use crate::{AnalysisError, InternalError, Verdict};
+use ravelin_backward::BackwardCounts;
+use ravelin_backward::nets::{CoverAnswer, CoverVerdict, Net, cover};
 use ravelin_explore::{Budget, Limit, Watch};
-use ravelin_nets::{CoverAnswer, CoverCounts, Net, cover};
 use ravelin_program::{Copies, HardwareProgram, Model, Program, ThreadId};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Copies in the instances that are looked at before any net, and states of each.
 const FIRST_SIZE: usize = 2;
@@ -47,7 +48,8 @@ pub struct NetReport {
     pub transitions: usize,
     /// Threads need not be counted.
     pub by_sets: bool,
-    pub counts: CoverCounts,
+    pub counts: BackwardCounts,
+    pub elapsed: Duration,
     /// Its target can be covered, so some instance has the fault; `None` if a limit was hit.
     pub coverable: Option<bool>,
 }
@@ -67,10 +69,11 @@ impl NetReport {
             transitions: net.transitions.len(),
             by_sets: crowds.flat_map(|actor| &actor.is_set).all(|set| *set),
             counts: answer.counts,
+            elapsed: answer.elapsed,
             coverable: match answer.verdict {
-                ravelin_nets::CoverVerdict::Uncoverable => Some(false),
-                ravelin_nets::CoverVerdict::Coverable(_) => Some(true),
-                ravelin_nets::CoverVerdict::Unknown(_) => None,
+                CoverVerdict::Uncoverable => Some(false),
+                CoverVerdict::Coverable(_) => Some(true),
+                CoverVerdict::Unknown(_) => None,
             },
         }
     }
@@ -189,14 +192,14 @@ impl AttackInquiry<'_> {
             let helpers = &attack.actors[1..];
             self.found.nets.push(NetReport::new(&finite, Some(thread), &attack.net, helpers, &answer));
             match answer.verdict {
-                ravelin_nets::CoverVerdict::Uncoverable => {
+                CoverVerdict::Uncoverable => {
                     let of_target = judged.iter_mut().filter(|judged| judged.attack.thread.0 == target.thread);
                     for judged in of_target.filter(|judged| matches!(judged.fate, AttackFate::Open)) {
                         judged.fate = AttackFate::Infeasible;
                     }
                 }
-                ravelin_nets::CoverVerdict::Coverable(sequence) => return self.smallest(&finite, &attack, &sequence),
-                ravelin_nets::CoverVerdict::Unknown(reached) => {
+                CoverVerdict::Coverable(sequence) => return self.smallest(&finite, &attack, &sequence),
+                CoverVerdict::Unknown(reached) => {
                     limit = Some(self.question.budget.limits.as_given(reached));
                     break;
                 }

@@ -7,9 +7,9 @@ use super::goals::{GoalCase, WatchedStates, cases};
 use super::memory::{Arcs, MemoryPlaces};
 use super::quiet::Quiet;
 use crate::reachability::finite::{Finite, NotFinite};
+use ravelin_backward::nets::{Marking, Net};
 use ravelin_explore::Watch;
 use ravelin_machine::Violation;
-use ravelin_nets::{Marking, Net};
 
 /// The net, and what its transitions and targets mean.
 pub(super) struct SystemNet {

@@ -8,7 +8,8 @@
 //! Only the bounded engine sees deadlocks. Where another engine proves that nothing else can go wrong, `deadlocks` settles them if it
 //! can; the answer says if it could not.
 
-use super::backward::BackwardCounts;
+use super::BackwardCounts;
+use super::backward::BackwardAnswer;
 use super::bounded::{ReachabilityAnswer, ReachabilityQuestion, reach};
 use super::dual::dual;
 use super::lazy::{Lazy, OpenCause, lazy};
@@ -289,22 +290,20 @@ fn bounded(program: &Program, question: &ReachabilityQuestion) -> Result<Portfol
 }
 
 fn by_dual(program: &Program, question: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {
-    let found = dual(program, &goals_only(question))?;
-    Ok(backwards(found.reachability, found.counts, ReachEngine::Dual))
+    Ok(backwards(dual(program, &goals_only(question))?, ReachEngine::Dual))
 }
 
 fn by_sb(program: &Program, question: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {
-    let found = sb(program, &goals_only(question))?;
-    Ok(backwards(found.reachability, found.counts, ReachEngine::Sb))
+    Ok(backwards(sb(program, &goals_only(question))?, ReachEngine::Sb))
 }
 
 fn by_pso(program: &Program, question: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {
-    let found = pso(program, &goals_only(question))?;
-    Ok(backwards(found.reachability, found.counts, ReachEngine::Sb))
+    Ok(backwards(pso(program, &goals_only(question))?, ReachEngine::Sb))
 }
 
-fn backwards(reachability: ReachabilityAnswer, counts: BackwardCounts, engine: ReachEngine) -> PortfolioAnswer {
-    PortfolioAnswer { effort: ReachabilityEffort::Constraints(counts), ..PortfolioAnswer::by(engine, reachability) }
+fn backwards(found: BackwardAnswer, engine: ReachEngine) -> PortfolioAnswer {
+    let effort = ReachabilityEffort::Constraints(found.counts);
+    PortfolioAnswer { effort, ..PortfolioAnswer::by(engine, found.reachability) }
 }
 
 fn by_lazy(program: &Program, question: &ReachabilityQuestion) -> Result<PortfolioAnswer, AnalysisError> {

@@ -1,7 +1,7 @@
 //! Coverability of Petri nets.
 
 use ravelin_answer::{CoverOutcome, Coverability, Firing};
-use ravelin_nets::{CoverAnswer, CoverVerdict, Net};
+use ravelin_backward::nets::{CoverAnswer, CoverVerdict, Net};
 
 /// The answer to `cover`.
 pub fn coverability(file: &str, net: &Net, found: &CoverAnswer) -> Coverability {
@@ -27,6 +27,6 @@ pub fn coverability(file: &str, net: &Net, found: &CoverAnswer) -> Coverability 
         markings_pruned: found.counts.pruned,
         markings_kept: found.counts.kept,
         markings_minimal: found.counts.minimal,
-        seconds: found.counts.elapsed.as_secs_f64(),
+        seconds: found.elapsed.as_secs_f64(),
     }
 }

@@ -28,6 +28,6 @@ fn net(net: &NetReport) -> NetSearch {
         markings_pruned: net.counts.pruned,
         markings_kept: net.counts.kept,
         markings_minimal: net.counts.minimal,
-        seconds: net.counts.elapsed.as_secs_f64(),
+        seconds: net.elapsed.as_secs_f64(),
     }
 }

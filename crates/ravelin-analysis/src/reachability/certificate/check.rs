@@ -5,8 +5,8 @@ use super::make::{goals, local_state};
 use super::plain::{Plain, PlainMessage, PlainSteps};
 use crate::AnalysisError;
 use crate::reachability::finite::{CellPair, Finite, LocalStateId};
+use ravelin_backward::nets::CertificateSize;
 use ravelin_explore::Watch;
-use ravelin_nets::CertificateSize;
 use ravelin_program::{Program, Value};
 use rustc_hash::FxHashMap;
 use thiserror::Error;
@@ -38,7 +38,7 @@ pub fn check(program: &Program, certificate: &ReachabilityCertificate) -> Result
     let finite = Finite::new(program, &Watch::unlimited()).map_err(AnalysisError::from)?;
     let mut steps = PlainSteps::new(&finite);
     let constraints = read(&finite, &mut steps, certificate)?;
-    let goals = goals(&finite, &mut steps, Watch::unlimited())?;
+    let goals = goals(&finite, &mut steps, &Watch::unlimited())?;
     let mut index: FxHashMap<Vec<u32>, Vec<usize>> = FxHashMap::default();
     for (number, constraint) in constraints.iter().enumerate() {
         index.entry(constraint.controls.clone()).or_default().push(number);

@@ -4,14 +4,13 @@ use super::data::{ConstraintData, FORMAT, LocalStateData, MessageData, Reachabil
 use super::plain::{Plain, PlainMessage, PlainSteps};
 use crate::AnalysisError;
 use crate::reachability::ReachabilityQuestion;
-use crate::reachability::backward::{BackwardEnd, BackwardSearch, Semantics};
+use crate::reachability::control::{ControlIndex, ControlSets};
 use crate::reachability::dual::goal::goal_cases;
 use crate::reachability::finite::{CellPair, ControlPoint, Finite, LocalState};
+use ravelin_backward::{BackwardEnd, BackwardSearch, FileId, MonotonicSystem};
 use ravelin_explore::Watch;
 use ravelin_program::{Program, Value};
-use rustc_hash::{FxHashMap, FxHasher};
-use std::hash::{Hash, Hasher};
-use std::time::Instant;
+use rustc_hash::FxHashMap;
 
 /// A certificate that no goal can be reached under TSO; `None` if one can, or if a limit was hit before that was proved.
 pub fn certify(
@@ -25,22 +24,22 @@ pub fn certify(
 }
 
 fn prove(program: &Program, question: &ReachabilityQuestion) -> Result<Option<ReachabilityCertificate>, AnalysisError> {
-    let start = Instant::now();
-    let watch = Watch::since(question.budget, "preparing the proof", start);
+    let watch = Watch::new(question.budget, "preparing the proof");
     let finite = Finite::new(program, &watch)?;
     let mut steps = PlainSteps::new(&finite);
-    let goals: Vec<(usize, Plain)> = goals(&finite, &mut steps, watch)?.into_iter().enumerate().collect();
-    let mut search = BackwardSearch::new(SingleSteps { steps, shapes: Vec::new(), numbered: true });
-    if search.run(goals, question.budget.child(start, 0)) != BackwardEnd::Unreachable || !search.semantics.numbered {
+    let goals: Vec<(usize, Plain)> = goals(&finite, &mut steps, &watch)?.into_iter().enumerate().collect();
+    let system = SingleSteps { steps, index: ControlIndex::default(), numbered: true, watch: &watch };
+    let mut search = BackwardSearch::new(system, &watch);
+    if search.run(goals) != BackwardEnd::Unreachable || !search.system.numbered {
         return Ok(None);
     }
-    let kept = search.antichain.entries.iter().filter(|entry| !entry.covered).map(|entry| &entry.configuration);
-    Ok(Some(write(&search.semantics.steps, &finite.program.name, kept)))
+    let kept = search.antichain.minimal();
+    Ok(Some(write(&search.system.steps, &finite.program.name, kept)))
 }
 
 /// The goals as constraints.
-pub(super) fn goals(finite: &Finite, steps: &mut PlainSteps, watch: Watch) -> Result<Vec<Plain>, AnalysisError> {
-    let (threads, cases, _) = goal_cases(finite, watch)?;
+pub(super) fn goals(finite: &Finite, steps: &mut PlainSteps, watch: &Watch) -> Result<Vec<Plain>, AnalysisError> {
+    let (threads, cases) = goal_cases(finite, watch)?;
     let cases = cases.into_iter().map(|case| {
         let states = |(thread, control): (usize, u32)| {
             let states = threads[thread].set_of(control).map_or(vec![control], |set| set.members.clone());
@@ -58,16 +57,30 @@ pub(super) fn goals(finite: &Finite, steps: &mut PlainSteps, watch: Watch) -> Re
 /// The single steps, for the search.
 struct SingleSteps<'a> {
     steps: PlainSteps<'a>,
-    shapes: Vec<Vec<Option<u32>>>,
+    index: ControlIndex,
     /// No message was left without a number.
     numbered: bool,
+    watch: &'a Watch<'a>,
 }
 
-impl Semantics for SingleSteps<'_> {
-    type Configuration = Plain;
+impl ControlSets for PlainSteps<'_> {
+    fn is_set(&self, thread: usize, control: u32) -> bool {
+        self.set(thread, control).is_some()
+    }
+
+    fn control_covers(&self, thread: usize, small: u32, large: u32) -> bool {
+        PlainSteps::control_covers(self, thread, small, large)
+    }
+}
+
+impl MonotonicSystem for SingleSteps<'_> {
+    type Constraint = Plain;
     type Step = ();
 
     fn predecessors(&mut self, of: &Plain, found: &mut Vec<((), Plain)>) {
+        if self.watch.step().is_err() {
+            return;
+        }
         let mut plain = Vec::new();
         self.numbered &= self.steps.predecessors(of, &mut plain);
         found.extend(plain.into_iter().map(|before| ((), before)));
@@ -90,42 +103,18 @@ impl Semantics for SingleSteps<'_> {
         letters.chain(known).fold(0, |signature, place| signature | 1 << place)
     }
 
-    fn key(&self, configuration: &Plain) -> u64 {
-        hash(&configuration.controls)
+    fn files(&mut self, configuration: &Plain, files: &mut Vec<FileId>) {
+        files.push(self.index.file(&self.steps, configuration.controls.len(), |thread| configuration.controls[thread]));
     }
 
-    fn shape(&mut self, configuration: &Plain) -> u32 {
-        let set = |(thread, control): (usize, &u32)| self.steps.set(thread, *control).map(|_| *control);
-        let shape: Vec<Option<u32>> = configuration.controls.iter().enumerate().map(set).collect();
-        let known = self.shapes.iter().position(|known| *known == shape);
-        known.unwrap_or_else(|| {
-            self.shapes.push(shape);
-            self.shapes.len() - 1
-        }) as u32
-    }
-
-    fn key_in_shape(&self, configuration: &Plain, shape: u32) -> Option<u64> {
-        let mut controls = configuration.controls.clone();
-        for (thread, set) in self.shapes[shape as usize].iter().enumerate() {
-            match set {
-                Some(set) if self.steps.control_covers(thread, *set, controls[thread]) => controls[thread] = *set,
-                None if self.steps.set(thread, controls[thread]).is_none() => {}
-                _ => return None,
-            }
-        }
-        Some(hash(&controls))
+    fn in_smaller_files(&self, configuration: &Plain, covers: impl FnMut(FileId) -> bool) -> bool {
+        self.index.in_smaller_files(&self.steps, |thread| configuration.controls[thread], covers)
     }
 
     fn bytes(&self, configuration: &Plain) -> usize {
         let words: usize = configuration.words.iter().map(|word| 24 + 2 * word.len()).sum();
         words + 4 * configuration.controls.len() + 4 * configuration.memory.len()
     }
-}
-
-fn hash(controls: &[u32]) -> u64 {
-    let mut hasher = FxHasher::default();
-    controls.hash(&mut hasher);
-    hasher.finish()
 }
 
 fn write<'a>(steps: &PlainSteps, name: &str, constraints: impl Iterator<Item = &'a Plain>) -> ReachabilityCertificate {

@@ -33,8 +33,8 @@ pub(in crate::reachability) struct GoalCase {
 /// All goals' cases, and the threads whose sets of states they speak of.
 pub(in crate::reachability) fn goal_cases<'a>(
     finite: &'a Finite,
-    watch: Watch<'a>,
-) -> Result<(Vec<ThreadParts>, Vec<GoalCase>, Watch<'a>), NotFinite> {
+    watch: &'a Watch<'a>,
+) -> Result<(Vec<ThreadParts>, Vec<GoalCase>), NotFinite> {
     let mut semantics = LoadBuffers::new(finite, watch)?;
     let goals = semantics.goals()?;
     let threads = finite.threads.len();
@@ -50,7 +50,7 @@ pub(in crate::reachability) fn goal_cases<'a>(
         },
     };
     let cases = goals.into_iter().map(case).collect();
-    Ok((semantics.threads, cases, semantics.watch))
+    Ok((semantics.threads, cases))
 }
 
 /// A part of a condition that is decided at once.
@@ -114,7 +114,7 @@ impl LoadBuffers<'_> {
         });
         let looks: Vec<Vec<ThreadView>> =
             (0..finite.threads.len()).map(|thread| self.looks(thread, goal, settled)).collect();
-        let (watch, seen, found_cases) = (&self.watch, Vec::new(), Vec::new());
+        let (watch, seen, found_cases) = (self.watch, Vec::new(), Vec::new());
         let mut case = ConditionSplit { goal, looks: &looks, questions: &questions, seen, found: found_cases, watch };
         case.split(finite, 0, &mut vec![None; finite.threads.len()], &mut vec![OPEN; finite.cells.len()])?;
         let cases = case.found;

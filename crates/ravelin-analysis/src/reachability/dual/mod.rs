@@ -29,19 +29,19 @@ mod run;
 mod silent;
 pub(super) mod step;
 
-use super::backward::{
-    BackwardCounts, BackwardEnd, BackwardSearch, ConstraintId, ConstraintOrigin, Semantics, VisibleStep,
-};
-use super::bounded::{ReachabilityAnswer, ReachabilityQuestion, assertions, reach};
+use super::backward::{BackwardAnswer, Conclusion, VisibleStep, ask};
+use super::bounded::{ReachabilityAnswer, ReachabilityQuestion, reach};
+use super::control::ControlIndex;
 use super::finite::{Finite, NotFinite};
 use crate::witness::{Witness, replay};
 use crate::{AnalysisError, InternalError, Verdict};
 use part::{Alphabet, Message, PartId, ThreadParts};
-use ravelin_explore::{Limit, Statistics, Watch};
+use ravelin_backward::{
+    BackwardCounts, BackwardEnd, BackwardSearch, ConstraintId, ConstraintOrigin, FileId, MonotonicSystem,
+};
+use ravelin_explore::{Limit, Watch};
 use ravelin_machine::{Settings, Violation};
 use ravelin_program::{Model, Program};
-use rustc_hash::FxHasher;
-use std::hash::Hasher;
 use std::time::Instant;
 use step::{OPEN, require};
 
@@ -52,75 +52,39 @@ const START_BYTES: usize = size_of::<(VisibleStep, DualConfiguration)>() + 16;
 /// The most configurations to begin with.
 const MOST_STARTS: usize = 1 << 21;
 
-/// The answer of the load-buffer engine.
-#[derive(Clone, Debug)]
-pub struct Dual {
-    pub reachability: ReachabilityAnswer,
-    pub counts: BackwardCounts,
-}
-
 /// Asks whether some goal can be violated, an assertion can fail or a fault can happen under TSO, with no bound on the buffers.
 ///
 /// The question's model is taken to be TSO, and its bound on buffers and reductions do not matter.
-pub fn dual(program: &Program, question: &ReachabilityQuestion) -> Result<Dual, AnalysisError> {
-    let start = Instant::now();
-    let mut counts = BackwardCounts::default();
-    let watch = Watch::since(question.budget, "preparing the backward search", start);
-    let (verdict, limit, witness) = match search_backwards(program, question, watch, start, &mut counts) {
-        Err(AnalysisError::Limit(limit)) => (Verdict::Unknown, Some(limit), None),
-        found => found?,
-    };
-    Ok(Dual {
-        counts,
-        reachability: ReachabilityAnswer {
-            verdict,
-            model: Model::Tso,
-            goals: program.goals.len() + assertions(program),
-            buffer: None,
-            messages: None,
-            seq_cst_open: false,
-            cut_off: false,
-            limit: limit.map(|limit| question.budget.limits.as_given(limit)),
-            witness,
-            statistics: Statistics {
-                states: counts.kept,
-                transitions: counts.generated,
-                depth: counts.depth,
-                frontier: 0,
-                bytes: counts.bytes,
-                elapsed: start.elapsed(),
-                workers: 1,
-            },
-            words: 0,
-        },
-    })
+pub fn dual(program: &Program, question: &ReachabilityQuestion) -> Result<BackwardAnswer, AnalysisError> {
+    ask(program, Model::Tso, question, |watch, counts| search_backwards(program, question, watch, counts))
 }
 
-type BackwardResult = (Verdict, Option<Limit>, Option<Witness>);
-
-/// The search, unless a limit is hit before it begins.
 fn search_backwards(
     program: &Program,
     question: &ReachabilityQuestion,
-    watch: Watch,
-    start: Instant,
+    watch: &Watch,
     counts: &mut BackwardCounts,
-) -> Result<BackwardResult, AnalysisError> {
-    let finite = Finite::new(program, &watch)?;
+) -> Result<Conclusion, AnalysisError> {
+    let start = Instant::now();
+    let unlimited = Watch::unlimited();
+    let finite = Finite::new(program, watch)?;
     let mut semantics = LoadBuffers::new(&finite, watch)?;
     let goals = semantics.goals()?;
     let starts = semantics.starts(&goals)?;
-    let mut search = BackwardSearch::new(semantics);
-    let end = search.run(starts, question.budget.child(start, 0));
+    let mut search = BackwardSearch::new(semantics, watch);
+    let end = search.run(starts);
     *counts = search.counts;
     Ok(match end {
-        BackwardEnd::Unreachable => (Verdict::Holds, None, None),
+        BackwardEnd::Unreachable => Conclusion::new(Verdict::Holds),
+        BackwardEnd::Limit(limit) => Conclusion::limit(limit),
         BackwardEnd::Reached(from) => {
+            // What was found is read back whatever the time.
+            search.system.watch = &unlimited;
             let budget = question.budget.child(start, counts.kept);
             let rest = ReachabilityQuestion { budget, ..*question };
-            (Verdict::Violated, None, Some(witness(program, &rest, &mut search, from, &goals)?))
+            let witness = Some(witness(program, &rest, &mut search, from, &goals)?);
+            Conclusion { witness, ..Conclusion::new(Verdict::Violated) }
         }
-        BackwardEnd::Limit(limit) => (Verdict::Unknown, Some(limit), None),
     })
 }
 
@@ -129,12 +93,10 @@ fn search_backwards(
 fn witness(
     program: &Program,
     question: &ReachabilityQuestion,
-    search: &mut BackwardSearch<LoadBuffers<'_>>,
+    search: &mut BackwardSearch<'_, LoadBuffers<'_>>,
     from: ConstraintId,
     goals: &[(Violation, DualConfiguration)],
 ) -> Result<Witness, AnalysisError> {
-    // What was found is read back whatever the time.
-    search.semantics.watch = Watch::unlimited();
     let path = search.path(from);
     let Some(&ConstraintOrigin::Goal(goal)) = path.last().map(|last| &search.antichain.entries[*last as usize].origin)
     else {
@@ -165,28 +127,25 @@ struct LoadBuffers<'a> {
     finite: &'a Finite,
     alphabet: Alphabet,
     threads: Vec<ThreadParts>,
-    /// Which threads are in a set of states, and in which.
-    shapes: Vec<Box<[Option<u32>]>>,
-    watch: Watch<'a>,
-    /// What the search keeps.
-    kept_bytes: usize,
+    index: ControlIndex,
+    watch: &'a Watch<'a>,
+    /// What the watch knows that parts take.
+    held_parts: usize,
 }
 
 impl<'a> LoadBuffers<'a> {
-    fn new(finite: &'a Finite, watch: Watch<'a>) -> Result<LoadBuffers<'a>, Limit> {
-        let threads = (0..finite.threads.len()).map(|thread| ThreadParts::new(finite, thread, &watch));
+    fn new(finite: &'a Finite, watch: &'a Watch<'a>) -> Result<LoadBuffers<'a>, Limit> {
+        let threads = (0..finite.threads.len()).map(|thread| ThreadParts::new(finite, thread, watch));
         let threads = threads.collect::<Result<Vec<_>, _>>()?;
-        Ok(LoadBuffers { finite, alphabet: Alphabet::default(), threads, shapes: Vec::new(), watch, kept_bytes: 0 })
+        let (alphabet, index) = (Alphabet::default(), ControlIndex::default());
+        Ok(LoadBuffers { finite, alphabet, threads, index, watch, held_parts: 0 })
     }
 
     /// Whether a limit was hit, which is remembered: what is computed now is not all.
     fn must_stop(&mut self) -> bool {
-        self.watch.set_beside(self.kept_bytes + self.parts_bytes());
-        self.watch.hold(0).is_err()
-    }
-
-    fn parts_bytes(&self) -> usize {
-        self.threads.iter().map(|thread| thread.bytes).sum()
+        let parts = self.threads.iter().map(|thread| thread.bytes).sum::<usize>();
+        let grown = parts - std::mem::replace(&mut self.held_parts, parts);
+        self.watch.hold(grown).is_err()
     }
 
     /// Where the search begins: the goals, each with its number, before the silent steps that lead into them.
@@ -256,16 +215,10 @@ impl<'a> LoadBuffers<'a> {
         }
         Ok(Some(rows.into_iter().map(|row| DualConfiguration([row.as_slice(), memory].concat().into())).collect()))
     }
-
-    fn hash(controls: impl Iterator<Item = u32>) -> u64 {
-        let mut hasher = FxHasher::default();
-        controls.for_each(|control| hasher.write_u32(control));
-        hasher.finish()
-    }
 }
 
-impl Semantics for LoadBuffers<'_> {
-    type Configuration = DualConfiguration;
+impl MonotonicSystem for LoadBuffers<'_> {
+    type Constraint = DualConfiguration;
     type Step = VisibleStep;
 
     fn predecessors(&mut self, of: &DualConfiguration, found: &mut Vec<(VisibleStep, DualConfiguration)>) {
@@ -281,6 +234,7 @@ impl Semantics for LoadBuffers<'_> {
         }
         // The search counts from now on those that it keeps.
         self.watch.release(found.iter().map(|(_, configuration)| self.bytes(configuration) + START_BYTES).sum());
+        self.must_stop();
     }
 
     fn is_initial(&self, configuration: &DualConfiguration) -> bool {
@@ -303,54 +257,18 @@ impl Semantics for LoadBuffers<'_> {
         u128::from(words) << 64 | u128::from(cells)
     }
 
-    fn key(&self, configuration: &DualConfiguration) -> u64 {
-        Self::hash((0..self.threads.len()).map(|thread| self.control(configuration, thread)))
+    fn files(&mut self, configuration: &DualConfiguration, files: &mut Vec<FileId>) {
+        let LoadBuffers { threads, index, .. } = self;
+        let control = |thread: usize| threads[thread].part(configuration.0[thread]).control;
+        files.push(index.file(threads.as_slice(), threads.len(), control));
     }
 
-    fn shape(&mut self, configuration: &DualConfiguration) -> u32 {
-        let set = |thread: usize| {
-            let control = self.control(configuration, thread);
-            self.threads[thread].set_of(control).map(|_| control)
-        };
-        let shape: Box<[Option<u32>]> = (0..self.threads.len()).map(set).collect();
-        let known = self.shapes.iter().position(|known| *known == shape);
-        known.unwrap_or_else(|| {
-            self.shapes.push(shape);
-            self.shapes.len() - 1
-        }) as u32
-    }
-
-    fn key_in_shape(&self, configuration: &DualConfiguration, shape: u32) -> Option<u64> {
-        let shape = &self.shapes[shape as usize];
-        for (thread, set) in shape.iter().enumerate() {
-            let control = self.control(configuration, thread);
-            let fits = match set {
-                Some(set) => self.threads[thread].control_covers(*set, control),
-                None => self.threads[thread].set_of(control).is_none(),
-            };
-            if !fits {
-                return None;
-            }
-        }
-        let control = |(thread, set): (usize, &Option<u32>)| set.unwrap_or_else(|| self.control(configuration, thread));
-        Some(Self::hash(shape.iter().enumerate().map(control)))
+    fn in_smaller_files(&self, configuration: &DualConfiguration, covers: impl FnMut(FileId) -> bool) -> bool {
+        self.index.in_smaller_files(self.threads.as_slice(), |thread| self.control(configuration, thread), covers)
     }
 
     fn bytes(&self, configuration: &DualConfiguration) -> usize {
         size_of_val(&*configuration.0)
-    }
-
-    fn shared_bytes(&self) -> usize {
-        self.parts_bytes() + self.watch.bytes() as usize
-    }
-
-    fn set_kept_bytes(&mut self, bytes: usize) {
-        self.kept_bytes = bytes;
-        self.watch.set_beside(bytes + self.parts_bytes());
-    }
-
-    fn exhausted(&self) -> Option<Limit> {
-        self.watch.limit()
     }
 }
 

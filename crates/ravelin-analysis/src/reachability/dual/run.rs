@@ -12,8 +12,8 @@ use super::part::{Letter, Message, PartId};
 use super::step::OPEN;
 use super::{DualConfiguration, LoadBuffers};
 use crate::InternalError;
-use crate::reachability::backward::{BackwardSearch, ConstraintId, ConstraintOrigin};
 use crate::reachability::finite::{ControlPoint, EdgeEffect, LocalEdge};
+use ravelin_backward::{BackwardSearch, ConstraintId, ConstraintOrigin};
 use ravelin_machine::{Run, UnpackedState, Violation};
 use ravelin_program::{InitialValue, Instruction, Model, Program, ThreadId};
 use ravelin_semantics::Action;
@@ -46,7 +46,7 @@ enum LoadBufferEvent {
 
 /// The TSO run from a constraint that has an initial state to the goal, and the program with the initial memory it needs.
 pub(super) fn tso_run(
-    search: &mut BackwardSearch<LoadBuffers<'_>>,
+    search: &mut BackwardSearch<'_, LoadBuffers<'_>>,
     from: ConstraintId,
     goal: &DualConfiguration,
     violation: Violation,
@@ -54,17 +54,17 @@ pub(super) fn tso_run(
 ) -> Result<(Program, Run), InternalError> {
     let path = search.path(from);
     let configurations: Vec<DualConfiguration> =
-        path.iter().map(|id| search.antichain.entries[*id as usize].configuration.clone()).collect();
-    let mut run = LoadBufferRun::new(search.semantics.threads.len());
-    run.send_all(&search.semantics, &configurations[0]);
+        path.iter().map(|id| search.antichain.entries[*id as usize].constraint.clone()).collect();
+    let mut run = LoadBufferRun::new(search.system.threads.len());
+    run.send_all(&search.system, &configurations[0]);
     for (index, id) in path.iter().enumerate() {
         if let ConstraintOrigin::Step { step, .. } = search.antichain.entries[*id as usize].origin {
             let (before, after) = (&configurations[index], &configurations[index + 1]);
-            run.step(&mut search.semantics, before, usize::from(step.thread), step.edge, after)?;
+            run.step(&mut search.system, before, usize::from(step.thread), step.edge, after)?;
         }
     }
-    run.arrive(&mut search.semantics, &configurations[configurations.len() - 1], goal)?;
-    let program = with_initial_memory(&search.semantics, &configurations[0], program);
+    run.arrive(&mut search.system, &configurations[configurations.len() - 1], goal)?;
+    let program = with_initial_memory(&search.system, &configurations[0], program);
     let run = run.schedule(&program, violation)?;
     Ok((program, run))
 }

@@ -47,16 +47,17 @@ mod silent;
 mod step;
 mod update;
 
-use super::backward::{BackwardCounts, BackwardEnd, BackwardSearch, Semantics};
+use super::backward::{BackwardAnswer, Conclusion, ask};
 use super::bounded::{ReachabilityAnswer, ReachabilityQuestion, reach};
+use super::control::Controls;
 use super::dual::goal::goal_cases;
 use super::dual::part::{Alphabet, Control, Message};
 use super::dual::step::{OPEN, require};
 use super::finite::Finite;
-use super::sb::{Controls, Sb, conclude};
 use crate::{AnalysisError, InternalError, Verdict};
 use order::StoreOrder;
 use part::{PartId, PsoParts, Shape};
+use ravelin_backward::{BackwardCounts, BackwardEnd, BackwardSearch, FileId, MonotonicSystem};
 use ravelin_explore::{Limit, Watch};
 use ravelin_program::{Model, Program};
 use std::time::Instant;
@@ -70,29 +71,21 @@ const MOST_BUFFERED: usize = 64;
 /// Asks whether some goal can be violated, an assertion can fail or a fault can happen under PSO, with no bound on the buffers.
 ///
 /// The question's model is taken to be PSO, and its bound on buffers and reductions do not matter.
-pub fn pso(program: &Program, question: &ReachabilityQuestion) -> Result<Sb, AnalysisError> {
-    let start = Instant::now();
-    let watch = Watch::since(question.budget, "preparing the backward search", start);
-    match search_backwards(program, question, watch, start) {
-        Err(AnalysisError::Limit(limit)) => {
-            let limit = Some(question.budget.limits.as_given(limit));
-            Ok(conclude(program, Model::Pso, BackwardCounts::default(), start, (Verdict::Unknown, limit, None)))
-        }
-        answer => answer,
-    }
+pub fn pso(program: &Program, question: &ReachabilityQuestion) -> Result<BackwardAnswer, AnalysisError> {
+    ask(program, Model::Pso, question, |watch, counts| search_backwards(program, question, watch, counts))
 }
 
-/// The search, unless a limit is hit before it begins.
 fn search_backwards(
     program: &Program,
     question: &ReachabilityQuestion,
-    watch: Watch,
-    start: Instant,
-) -> Result<Sb, AnalysisError> {
-    let finite = Finite::new(program, &watch)?;
-    let (threads, cases, watch) = goal_cases(&finite, watch)?;
+    watch: &Watch,
+    counts: &mut BackwardCounts,
+) -> Result<Conclusion, AnalysisError> {
+    let start = Instant::now();
+    let finite = Finite::new(program, watch)?;
+    let (threads, cases) = goal_cases(&finite, watch)?;
     let order = |ordered: bool| {
-        let threads = (0..finite.threads.len()).map(|thread| StoreOrder::new(&finite, thread, ordered, &watch));
+        let threads = (0..finite.threads.len()).map(|thread| StoreOrder::new(&finite, thread, ordered, watch));
         threads.collect::<Result<Vec<_>, Limit>>()
     };
     let mut orders = order(true)?;
@@ -103,7 +96,7 @@ fn search_backwards(
     }
     let mut semantics = StoreBuffers {
         finite: &finite,
-        controls: Controls::new(&finite, threads, &watch)?,
+        controls: Controls::new(&finite, threads, watch)?,
         parts: finite.threads.iter().map(|_| PsoParts::default()).collect(),
         alphabet: Alphabet::default(),
         order: orders,
@@ -124,40 +117,30 @@ fn search_backwards(
             semantics.watch.hold(semantics.bytes(&goal) + size_of::<(usize, PsoConfiguration)>())?;
             goals.push((number, goal));
         }
-        if let Some(limit) = semantics.watch.limit() {
+        if let Some(limit) = watch.limit() {
             return Err(limit.into());
         }
     }
-    let mut search = BackwardSearch::new(semantics);
-    let end = search.run(goals, question.budget.child(start, 0));
-    let given = |limit: Limit| question.budget.limits.as_given(limit);
-    let mut answer = conclude(
-        program,
-        Model::Pso,
-        search.counts,
-        start,
-        match end {
-            BackwardEnd::Unreachable => (Verdict::Holds, None, None),
-            BackwardEnd::Limit(limit) => (Verdict::Unknown, Some(given(limit)), None),
-            BackwardEnd::Reached(_) => (Verdict::Violated, None, None),
-        },
-    );
-    if matches!(end, BackwardEnd::Reached(_)) {
-        let budget = question.budget.child(start, search.counts.kept);
-        drop(search);
-        let found = look_for_run(program, &ReachabilityQuestion { budget, ..*question }, is_exact)?;
-        if is_exact && found.verdict == Verdict::Holds {
-            let told =
-                "the backward search finds a violation under PSO and the bounded engine proves that there is none";
-            return Err(InternalError(told.to_owned()).into());
+    let mut search = BackwardSearch::new(semantics, watch);
+    let end = search.run(goals);
+    *counts = search.counts;
+    drop(search);
+    Ok(match end {
+        BackwardEnd::Unreachable => Conclusion::new(Verdict::Holds),
+        BackwardEnd::Limit(limit) => Conclusion::limit(limit),
+        BackwardEnd::Reached(_) => {
+            let budget = question.budget.child(start, counts.kept);
+            let found = look_for_run(program, &ReachabilityQuestion { budget, ..*question }, is_exact)?;
+            if is_exact && found.verdict == Verdict::Holds {
+                let told =
+                    "the backward search finds a violation under PSO and the bounded engine proves that there is none";
+                return Err(InternalError(told.to_owned()).into());
+            }
+            let ReachabilityAnswer { verdict, buffer, cut_off, limit, witness, .. } = found;
+            let buffer = buffer.filter(|_| verdict == Verdict::Unknown);
+            Conclusion { verdict, limit, witness, buffer, cut_off }
         }
-        let ReachabilityAnswer { verdict, buffer, cut_off, limit, witness, .. } = found;
-        let limit = limit.map(given);
-        let buffer = buffer.filter(|_| verdict == Verdict::Unknown);
-        answer.reachability = ReachabilityAnswer { verdict, buffer, cut_off, limit, witness, ..answer.reachability };
-        answer.reachability.statistics.elapsed = start.elapsed();
-    }
-    Ok(answer)
+    })
 }
 
 /// The bounded engine's answer, with buffers as large as it takes to find a run or to see that there is none. Where there need not be
@@ -200,7 +183,7 @@ struct StoreBuffers<'a> {
     alphabet: Alphabet,
     /// By thread, what may be pending where, and what is ordered.
     order: Vec<StoreOrder>,
-    watch: Watch<'a>,
+    watch: &'a Watch<'a>,
 }
 
 impl StoreBuffers<'_> {
@@ -222,8 +205,8 @@ impl StoreBuffers<'_> {
     }
 }
 
-impl Semantics for StoreBuffers<'_> {
-    type Configuration = PsoConfiguration;
+impl MonotonicSystem for StoreBuffers<'_> {
+    type Constraint = PsoConfiguration;
     /// No run is made from the steps.
     type Step = ();
 
@@ -274,32 +257,16 @@ impl Semantics for StoreBuffers<'_> {
         u128::from(words) << 64 | u128::from(cells)
     }
 
-    fn key(&self, configuration: &PsoConfiguration) -> u64 {
-        self.controls.key(self.controls_of(configuration).into_iter())
-    }
-
-    fn shape(&mut self, configuration: &PsoConfiguration) -> u32 {
+    fn files(&mut self, configuration: &PsoConfiguration, files: &mut Vec<FileId>) {
         let controls = self.controls_of(configuration);
-        self.controls.shape(&controls)
+        files.push(self.controls.file(&controls));
     }
 
-    fn key_in_shape(&self, configuration: &PsoConfiguration, shape: u32) -> Option<u64> {
-        self.controls.key_in_shape(&self.controls_of(configuration), shape)
+    fn in_smaller_files(&self, configuration: &PsoConfiguration, covers: impl FnMut(FileId) -> bool) -> bool {
+        self.controls.in_smaller_files(&self.controls_of(configuration), covers)
     }
 
     fn bytes(&self, configuration: &PsoConfiguration) -> usize {
         size_of_val(&*configuration.0)
-    }
-
-    fn shared_bytes(&self) -> usize {
-        self.watch.bytes() as usize
-    }
-
-    fn set_kept_bytes(&mut self, bytes: usize) {
-        self.watch.set_beside(bytes);
-    }
-
-    fn exhausted(&self) -> Option<Limit> {
-        self.watch.limit()
     }
 }

@@ -15,9 +15,9 @@
 use super::part::{PartId, Shape};
 use super::silent::{LoadTime, store};
 use super::{FOUND_BYTES, PsoConfiguration, StoreBuffers};
-use crate::reachability::backward::Semantics;
 use crate::reachability::dual::step::{Known, OPEN, require};
 use crate::reachability::finite::{CellId, CellPair, EdgeEffect, ValueId};
+use ravelin_backward::MonotonicSystem;
 
 /// Who may have made a cell hold what it is known to hold.
 #[derive(Clone, Copy)]

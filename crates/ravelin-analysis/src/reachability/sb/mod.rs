@@ -15,22 +15,20 @@
 //! A violated verdict comes with a TSO run that the load-buffer engine ([`super::dual`]) makes and the reference semantics replays;
 //! if that engine disagrees, there is no answer but an error.
 
-mod control;
 mod silent;
 mod step;
 mod word;
 
-pub(super) use control::Controls;
-
-use super::backward::{BackwardCounts, BackwardEnd, BackwardSearch, Semantics, VisibleStep};
-use super::bounded::{ReachabilityAnswer, ReachabilityQuestion, assertions};
+use super::backward::{BackwardAnswer, Conclusion, VisibleStep, ask};
+use super::bounded::{ReachabilityAnswer, ReachabilityQuestion};
+use super::control::Controls;
 use super::dual::dual;
 use super::dual::goal::goal_cases;
 use super::dual::step::OPEN;
 use super::finite::{CellId, CellPair, Finite};
-use crate::witness::Witness;
 use crate::{AnalysisError, InternalError, Verdict};
-use ravelin_explore::{Limit, Statistics, Watch};
+use ravelin_backward::{BackwardCounts, BackwardEnd, BackwardSearch, FileId, MonotonicSystem};
+use ravelin_explore::Watch;
 use ravelin_program::{Model, Program};
 use std::time::Instant;
 use word::{ANYONE, Letter, MemorySnapshots, SbConfiguration, SbDraft};
@@ -38,40 +36,25 @@ use word::{ANYONE, Letter, MemorySnapshots, SbConfiguration, SbDraft};
 /// What a predecessor takes beside its words until the search has taken it.
 const FOUND_BYTES: usize = size_of::<(VisibleStep, SbConfiguration)>() + 32;
 
-/// The answer of a backward search over buffers of stores.
-#[derive(Clone, Debug)]
-pub struct Sb {
-    pub reachability: ReachabilityAnswer,
-    pub counts: BackwardCounts,
-}
-
 /// Asks whether some goal can be violated, an assertion can fail or a fault can happen under TSO, with no bound on the buffers.
 ///
 /// The question's model is taken to be TSO, and its bound on buffers and reductions do not matter.
-pub fn sb(program: &Program, question: &ReachabilityQuestion) -> Result<Sb, AnalysisError> {
-    let start = Instant::now();
-    let mut counts = BackwardCounts::default();
-    let watch = Watch::since(question.budget, "preparing the backward search", start);
-    let (verdict, limit, witness) = match search_backwards(program, question, watch, start, &mut counts) {
-        Err(AnalysisError::Limit(limit)) => (Verdict::Unknown, Some(limit), None),
-        found => found?,
-    };
-    let limit = limit.map(|limit| question.budget.limits.as_given(limit));
-    Ok(conclude(program, Model::Tso, counts, start, (verdict, limit, witness)))
+pub fn sb(program: &Program, question: &ReachabilityQuestion) -> Result<BackwardAnswer, AnalysisError> {
+    ask(program, Model::Tso, question, |watch, counts| search_backwards(program, question, watch, counts))
 }
 
-/// The search, unless a limit is hit before it begins.
 fn search_backwards(
     program: &Program,
     question: &ReachabilityQuestion,
-    watch: Watch,
-    start: Instant,
+    watch: &Watch,
     counts: &mut BackwardCounts,
-) -> Result<(Verdict, Option<Limit>, Option<Witness>), AnalysisError> {
-    let finite = Finite::new(program, &watch)?;
-    let (threads, cases, watch) = goal_cases(&finite, watch)?;
-    let controls = Controls::new(&finite, threads, &watch)?;
-    let mut semantics = SingleBuffer { finite: &finite, controls, snapshots: MemorySnapshots::default(), watch };
+) -> Result<Conclusion, AnalysisError> {
+    let start = Instant::now();
+    let finite = Finite::new(program, watch)?;
+    let (threads, cases) = goal_cases(&finite, watch)?;
+    let controls = Controls::new(&finite, threads, watch)?;
+    let snapshots = MemorySnapshots::default();
+    let mut semantics = SingleBuffer { finite: &finite, controls, snapshots, held_snapshots: 0, watch };
     let mut goals = Vec::new();
     for (number, case) in cases.iter().enumerate() {
         let told = case.memory.iter().enumerate().filter(|(_, known)| **known != OPEN);
@@ -95,13 +78,13 @@ fn search_backwards(
         semantics.watch.hold(before.iter().map(|goal| goal.bytes() + FOUND_BYTES).sum())?;
         goals.extend(before.into_iter().map(|goal| (number, goal)));
     }
-    let mut search = BackwardSearch::new(semantics);
-    let end = search.run(goals, question.budget.child(start, 0));
+    let mut search = BackwardSearch::new(semantics, watch);
+    let end = search.run(goals);
     *counts = search.counts;
     drop(search);
     Ok(match end {
-        BackwardEnd::Unreachable => (Verdict::Holds, None, None),
-        BackwardEnd::Limit(limit) => (Verdict::Unknown, Some(limit), None),
+        BackwardEnd::Unreachable => Conclusion::new(Verdict::Holds),
+        BackwardEnd::Limit(limit) => Conclusion::limit(limit),
         BackwardEnd::Reached(_) => {
             let budget = question.budget.child(start, counts.kept);
             let rest = ReachabilityQuestion { budget, ..*question };
@@ -111,43 +94,9 @@ fn search_backwards(
                     "the single-buffer engine finds a violation and the load-buffer engine proves that there is none";
                 return Err(InternalError(told.to_owned()).into());
             }
-            (verdict, limit, witness)
+            Conclusion { limit, witness, ..Conclusion::new(verdict) }
         }
     })
-}
-
-/// The answer, in the shape that all engines give.
-pub(super) fn conclude(
-    program: &Program,
-    model: Model,
-    counts: BackwardCounts,
-    start: Instant,
-    (verdict, limit, witness): (Verdict, Option<Limit>, Option<Witness>),
-) -> Sb {
-    let statistics = Statistics {
-        states: counts.kept,
-        transitions: counts.generated,
-        depth: counts.depth,
-        frontier: 0,
-        bytes: counts.bytes,
-        elapsed: start.elapsed(),
-        workers: 1,
-    };
-    let goals = program.goals.len() + assertions(program);
-    let reachability = ReachabilityAnswer {
-        verdict,
-        model,
-        goals,
-        buffer: None,
-        messages: None,
-        seq_cst_open: false,
-        cut_off: false,
-        limit,
-        witness,
-        statistics,
-        words: 0,
-    };
-    Sb { reachability, counts }
 }
 
 /// The semantics of one program.
@@ -155,7 +104,9 @@ struct SingleBuffer<'a> {
     finite: &'a Finite,
     controls: Controls,
     snapshots: MemorySnapshots,
-    watch: Watch<'a>,
+    /// What the watch knows that snapshots take.
+    held_snapshots: usize,
+    watch: &'a Watch<'a>,
 }
 
 impl SingleBuffer<'_> {
@@ -169,8 +120,8 @@ impl SingleBuffer<'_> {
     }
 }
 
-impl Semantics for SingleBuffer<'_> {
-    type Configuration = SbConfiguration;
+impl MonotonicSystem for SingleBuffer<'_> {
+    type Constraint = SbConfiguration;
     type Step = VisibleStep;
 
     fn predecessors(&mut self, of: &SbConfiguration, found: &mut Vec<(VisibleStep, SbConfiguration)>) {
@@ -187,6 +138,10 @@ impl Semantics for SingleBuffer<'_> {
         }
         // The search counts from now on those that it keeps.
         self.watch.release(found.iter().map(|(_, configuration)| configuration.bytes() + FOUND_BYTES).sum());
+        let snapshots = self.snapshots.bytes();
+        let grown = snapshots - std::mem::replace(&mut self.held_snapshots, snapshots);
+        // A limit is kept, and the search asks for it.
+        let _ = self.watch.hold(grown);
     }
 
     /// Everything is said of the one message that is there, and nobody has stored anything.
@@ -210,32 +165,16 @@ impl Semantics for SingleBuffer<'_> {
         own.fold(told, |mask, mark| mask | 1 << (96 + (u32::from(mark.thread) * 7 + u32::from(mark.cell)) % 32))
     }
 
-    fn key(&self, configuration: &SbConfiguration) -> u64 {
-        self.controls.key(configuration.controls(self.controls.threads.len()).iter().copied())
-    }
-
-    fn shape(&mut self, configuration: &SbConfiguration) -> u32 {
+    fn files(&mut self, configuration: &SbConfiguration, files: &mut Vec<FileId>) {
         let threads = self.controls.threads.len();
-        self.controls.shape(configuration.controls(threads))
+        files.push(self.controls.file(configuration.controls(threads)));
     }
 
-    fn key_in_shape(&self, configuration: &SbConfiguration, shape: u32) -> Option<u64> {
-        self.controls.key_in_shape(configuration.controls(self.controls.threads.len()), shape)
+    fn in_smaller_files(&self, configuration: &SbConfiguration, covers: impl FnMut(FileId) -> bool) -> bool {
+        self.controls.in_smaller_files(configuration.controls(self.controls.threads.len()), covers)
     }
 
     fn bytes(&self, configuration: &SbConfiguration) -> usize {
         configuration.bytes()
-    }
-
-    fn shared_bytes(&self) -> usize {
-        self.watch.bytes() as usize + self.snapshots.bytes()
-    }
-
-    fn set_kept_bytes(&mut self, bytes: usize) {
-        self.watch.set_beside(bytes + self.snapshots.bytes());
-    }
-
-    fn exhausted(&self) -> Option<Limit> {
-        self.watch.limit()
     }
 }

@@ -10,7 +10,7 @@
 //! - a *bound* mark says that the thread's newest store to the cell is not beyond the message, since a later load of the
 //!   thread reads the cell from memory there.
 
-use super::control::Controls;
+use crate::reachability::control::Controls;
 use crate::reachability::dual::part::Control;
 use crate::reachability::finite::{CellId, CellPair};
 use rustc_hash::FxHashMap;

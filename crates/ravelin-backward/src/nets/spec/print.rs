@@ -1,6 +1,6 @@
 //! Writing a net as `.spec`. Names that the format does not have become letters, digits and underscores.
 
-use crate::{InitialTokens, Marking, Net, NetTransition, PlaceId};
+use crate::nets::{InitialTokens, Marking, Net, NetTransition, PlaceId};
 use std::collections::HashSet;
 use std::fmt::Write;
 

@@ -2,8 +2,10 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many nets, and from where.
 
+use ravelin_backward::nets::{
+    CoverVerdict, InitialTokens, Marking, Net, NetCertificate, certify, check, cover, fire, spec,
+};
 use ravelin_explore::Budget;
-use ravelin_nets::{CoverVerdict, InitialTokens, Marking, Net, NetCertificate, certify, check, cover, fire, spec};
 use std::collections::HashSet;
 
 /// Tokens a place may have in the naive search.

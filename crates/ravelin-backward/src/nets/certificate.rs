@@ -5,8 +5,7 @@
 //! marked together; such a pair is a marking like any other, so a certificate lists the ones that are needed among the rest, and the
 //! checker need not know that there are two kinds. Places are named, not numbered.
 
-use crate::antichain::{Antichain, MarkingOrigin};
-use crate::{CoverAnswer, CoverVerdict, Marking, Net, PlaceId};
+use super::{CoverAnswer, CoverVerdict, Marking, Net, PlaceId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -146,7 +145,9 @@ struct Set<'a> {
     /// By place, the transitions that give tokens there.
     giving: Vec<Vec<usize>>,
     known: FxHashSet<Marking>,
-    least: Antichain,
+    /// By place, the numbers of those that are filed there: each under the place where the fewest are.
+    filed: Vec<Vec<usize>>,
+    has_empty: bool,
 }
 
 impl<'a> Set<'a> {
@@ -157,19 +158,25 @@ impl<'a> Set<'a> {
                 giving[place as usize].push(number);
             }
         }
-        let least = Antichain::new(net.places.len());
-        Set { net, markings: Vec::new(), giving, known: FxHashSet::default(), least }
+        let filed = vec![Vec::new(); net.places.len()];
+        Set { net, markings: Vec::new(), giving, known: FxHashSet::default(), filed, has_empty: false }
     }
 
     fn add(&mut self, marking: Marking) {
         if self.known.insert(marking.clone()) {
-            self.least.insert(marking.clone(), MarkingOrigin::Target);
+            match marking.places().min_by_key(|place| self.filed[*place as usize].len()) {
+                Some(place) => self.filed[place as usize].push(self.markings.len()),
+                None => self.has_empty = true,
+            }
             self.markings.push(marking);
         }
     }
 
     fn contains_below(&self, marking: &Marking) -> bool {
-        self.known.contains(marking) || self.least.has_smaller(marking)
+        let below = |number: &usize| self.markings[*number].is_covered_by(marking);
+        self.known.contains(marking)
+            || self.has_empty
+            || marking.places().any(|place| self.filed[place as usize].iter().any(below))
     }
 
     /// One step back from a marking, by every transition that can matter: without its help in some place, what is left to be covered

@@ -1,6 +1,6 @@
 //! Firing a sequence of transitions, to see that it does what is claimed.
 
-use crate::{InitialTokens, Net, NetTransitionId};
+use super::{InitialTokens, Net, NetTransitionId};
 use thiserror::Error;
 
 /// Why a sequence is no witness.

@@ -1,6 +1,6 @@
 //! Markings, one step back in a net, and pairs of places that hold tokens together.
 
-use ravelin_nets::{InitialTokens, Marking, Net, Pairs};
+use ravelin_backward::nets::{InitialTokens, Marking, Net, Pairs};
 
 #[test]
 fn covering_is_by_place() {

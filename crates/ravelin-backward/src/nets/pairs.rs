@@ -9,7 +9,7 @@
 //! Costs: the square of the number of places in bits, and some rounds over all transitions with as many bits each. Nets with more
 //! than [`MOST_PLACES`] places are only asked which places can be marked at all.
 
-use crate::{InitialTokens, Marking, Net, PlaceId};
+use super::{InitialTokens, Marking, Net, PlaceId};
 
 /// Places for which pairs are kept: 32 MiB of bits.
 const MOST_PLACES: usize = 1 << 14;

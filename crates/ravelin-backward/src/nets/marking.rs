@@ -61,8 +61,8 @@ impl Marking {
     }
 
     /// A hashed set of the places. If one marking is covered by another, its signature is a subset of the other's.
-    pub(crate) fn signature(&self) -> u64 {
-        self.0.iter().fold(0, |signature, (place, _)| signature | 1 << (place.wrapping_mul(0x9E37_79B9) >> 26))
+    pub(crate) fn signature(&self) -> u128 {
+        self.0.iter().fold(0, |signature, (place, _)| signature | 1 << (place.wrapping_mul(0x9E37_79B9) >> 25))
     }
 
     pub(crate) fn bytes(&self) -> usize {

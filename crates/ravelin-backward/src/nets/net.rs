@@ -1,6 +1,6 @@
 //! Nets: places, transitions, where they start and what is asked.
 
-use crate::{Marking, PlaceId};
+use super::{Marking, PlaceId};
 use std::collections::HashMap;
 
 /// Index of a [`NetTransition`].

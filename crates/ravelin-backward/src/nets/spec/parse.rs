@@ -1,6 +1,6 @@
 //! Reading `.spec`.
 
-use crate::{InitialTokens, Marking, Net, PlaceId};
+use crate::nets::{InitialTokens, Marking, Net, PlaceId};
 use std::collections::{BTreeMap, HashMap};
 use thiserror::Error;
 
