@@ -11,7 +11,7 @@ use ravelin_output::{complain, reader_is_gone, stdout};
 use ravelin_process::{in_time, interrupt};
 use ravelin_report::sarif;
 use std::io;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What is asked about, and what the question may take.
 pub struct Subject<'a> {
@@ -185,6 +185,17 @@ impl<'a> Answers<'a> {
     }
 }
 
+/// Says which counters may be why a search did not end. The time for the question is over, so this takes little.
+fn name_what_grows(program: &Program) {
+    const TIME: Duration = Duration::from_millis(200);
+    const MOST: usize = 3;
+    let budget = Budget { limits: Limits { time: Some(TIME), ..Limits::default() }, ..Budget::default() };
+    for (name, place) in program.endless(budget.stop(interrupt::stop())).into_iter().take(MOST) {
+        let by = place.map(|position| format!(": line {} adds to it in a loop", position.line)).unwrap_or_default();
+        complain!("note: {}: `{name}` may grow without bound{by}", program.name());
+    }
+}
+
 impl Survey<'_> {
     /// Asks the same of every file under every model, prints each answer as it comes (or all of them as one document), and gives the worst
     /// exit code. A file that cannot be read does not keep the others from being asked.
@@ -212,6 +223,7 @@ impl Survey<'_> {
                     continue;
                 }
             };
+            let mut endless = Some(&program);
             for model in (self.models)(&program) {
                 // The reader is gone, so the next answer is not needed. Several processes must do the same.
                 if reader_is_gone() && !output.pages.are_wanted() && storage.peers.is_none() {
@@ -226,6 +238,7 @@ impl Survey<'_> {
                     let question = |budget: Budget| (self.answer)(&Subject { program: &program, model, budget });
                     answers.ask(&file, Some(model), budget, question)
                 };
+                let unknown = matches!(result, Ok((Exit::Unknown, _)));
                 match result.map(|(exit, answer)| answers.add(exit, answer, self.text)) {
                     // The page is still wanted.
                     Ok(Err(error)) if output.pages.are_wanted() => printed = Err(error),
@@ -234,6 +247,9 @@ impl Survey<'_> {
                         complain!("error: {file}: {error:#}");
                         answers.fail(NoAnswer::error(&file, format!("{error:#}")));
                     }
+                }
+                if let Some(program) = endless.take_if(|_| unknown && is_first(storage)) {
+                    name_what_grows(program);
                 }
             }
             answers.sources.push((file, program.text().to_owned()));

@@ -70,6 +70,8 @@ fn counters_without_bound_end_at_the_limit() {
     let text = "static x; thread p[2] { loop { x.fetch_add(1); } } never x < 0;";
     let output = on_text(text, &["reach", "--model", "sc", "--max-states", "200000"]);
     assert_eq!(code(&output), 3, "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("`x` may grow without bound: line 1 adds to it in a loop"), "{said}");
     let walker = "thread t { let p = 0; loop { mem[p].store(1); p = p + 3; } }";
     let output = on_text(walker, &["reach", "--model", "sc", "--max-states", "300"]);
     assert_eq!(code(&output), 3, "{output:?}");

@@ -17,6 +17,7 @@ mod chain;
 mod code;
 mod compile;
 mod deadlock;
+mod endless;
 mod expand;
 mod fuse;
 mod growing;
@@ -36,6 +37,7 @@ mod symmetry;
 
 pub use compile::{BuildError, Machine};
 pub use deadlock::may_wait;
+pub use endless::{Endless, endless};
 pub use layout::{Growth, Overflow};
 pub use possible::{PossibleValues, values_of};
 pub use run::{ExploredProgram, ProgramEnd, Run, RunError, UnpackedState, UnreadablePath, Violation, run};

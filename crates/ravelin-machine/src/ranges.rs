@@ -10,6 +10,7 @@ mod flows;
 mod once;
 mod sums;
 
+pub(crate) use once::taken_once;
 use ravelin_explore::{Limit, Watch};
 use ravelin_program::{
     Address, Arithmetic, BinaryOp, Domain, Expr, InitialValue, Instruction, Observable, Program, RmwOp, UnaryOp,

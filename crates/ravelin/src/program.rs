@@ -6,6 +6,7 @@ use ravelin_analysis::deadlocks::DeadlockAnswer;
 use ravelin_analysis::stops::StopsAnswer;
 use ravelin_analysis::witness::Witness;
 use ravelin_answer::{self as answer, OtherPlace};
+use ravelin_explore::{Budget, Watch};
 use ravelin_frontend::c::{self, LiftOptions};
 use ravelin_frontend::{Diagnostic, Expectation, Language, ParseResult, Severity, render, trencher};
 use ravelin_program::{Model, Position, Source, Span};
@@ -216,6 +217,14 @@ impl Program {
     /// Warnings as data.
     pub fn diagnostics(&self) -> Vec<answer::Diagnostic> {
         self.diagnostics.iter().map(|diagnostic| diagnostic_answer(diagnostic, &self.program.source)).collect()
+    }
+
+    /// Cells and registers to which loops add without bound, each with the place of a step that does: why a search may
+    /// never end. What cannot be found out within the budget is left out.
+    pub fn endless(&self, budget: Budget) -> Vec<(String, Option<Position>)> {
+        let found = ravelin_machine::endless(&self.program, &Watch::new(budget, "looking for counters"));
+        let place = |by: Span| self.program.source.position(by);
+        found.unwrap_or_default().into_iter().map(|endless| (endless.name, place(endless.by))).collect()
     }
 
     /// The program itself, for direct use of the lower crates.

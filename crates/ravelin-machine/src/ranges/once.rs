@@ -9,7 +9,7 @@ use ravelin_explore::{Limit, Watch};
 use ravelin_program::{Copies, Instruction, LocId, RegId, Thread, TransitionId};
 
 /// By transition: it writes to memory, or to a register that is not what it has read, at most once in a run.
-pub(super) fn taken_once(thread: &Thread, watch: &Watch) -> Result<Vec<bool>, Limit> {
+pub(crate) fn taken_once(thread: &Thread, watch: &Watch) -> Result<Vec<bool>, Limit> {
     if thread.copies == Copies::Any {
         return Ok(vec![false; thread.transitions.len()]);
     }
