@@ -10,8 +10,10 @@
 //!   records of all senders merged by rank, so its states are in order, and each has the first of its parents.
 //! - At the end of a level the shards' new states are merged to give them ranks.
 //!
-//! This costs 8 bytes for each state of the next level, 4 for each of this one, and one for every other. It is not done for several
-//! processes: ranks would have to be sent to all of them.
+//! - Several processes tell each other their labels then, of which most take two bytes.
+//!
+//! This costs 8 bytes for each state of the next level, 4 for each of this one, and in one process one for every other. It is not done
+//! on disk, where states are ordered by hash.
 
 /// The lower half of a word.
 const LOW: u64 = 0xffff_ffff;
@@ -39,8 +41,8 @@ pub(crate) fn label(hash_word: u64, parent_word: u64) -> u64 {
 /// Records of several senders, each in order of their parents' ranks, as one sequence in that order.
 pub(crate) struct MergedRecords<'a> {
     record: usize,
-    /// What is left of each sender's records.
-    rests: Vec<&'a [u64]>,
+    /// What is left of each sender's records, with the number of the sender.
+    rests: Vec<(usize, &'a [u64])>,
     /// The sender whose turn it is, and the least rank among the others.
     sender: usize,
     until: u64,
@@ -49,8 +51,8 @@ pub(crate) struct MergedRecords<'a> {
 impl<'a> MergedRecords<'a> {
     /// `record`: words of a record.
     pub fn new(senders: impl Iterator<Item = &'a [u64]>, record: usize) -> MergedRecords<'a> {
-        let mut merged =
-            MergedRecords { record, rests: senders.filter(|rest| !rest.is_empty()).collect(), sender: 0, until: 0 };
+        let rests = senders.enumerate().filter(|(_, rest)| !rest.is_empty()).collect();
+        let mut merged = MergedRecords { record, rests, sender: 0, until: 0 };
         merged.choose();
         merged
     }
@@ -63,7 +65,7 @@ impl<'a> MergedRecords<'a> {
 
     fn choose(&mut self) {
         let (mut least, mut second) = (u64::MAX, u64::MAX);
-        for (sender, rest) in self.rests.iter().enumerate() {
+        for (sender, (_, rest)) in self.rests.iter().enumerate() {
             let rank = self.rank(rest);
             if rank < least {
                 (self.sender, second, least) = (sender, least, rank);
@@ -76,18 +78,19 @@ impl<'a> MergedRecords<'a> {
 }
 
 impl<'a> Iterator for MergedRecords<'a> {
-    type Item = &'a [u64];
+    /// The number of the sender, and a record.
+    type Item = (usize, &'a [u64]);
 
     #[inline]
-    fn next(&mut self) -> Option<&'a [u64]> {
-        let mut rest = *self.rests.get(self.sender)?;
+    fn next(&mut self) -> Option<(usize, &'a [u64])> {
+        let (mut number, mut rest) = *self.rests.get(self.sender)?;
         if rest.is_empty() || self.rank(rest) > self.until {
             self.choose();
-            rest = self.rests[self.sender];
+            (number, rest) = self.rests[self.sender];
         }
         let (record, rest) = rest.split_at_checked(self.record)?;
-        self.rests[self.sender] = rest;
-        Some(record)
+        self.rests[self.sender].1 = rest;
+        Some((number, record))
     }
 }
 
@@ -128,6 +131,79 @@ pub(crate) fn ranks(labels: &[&[u64]], turns: &mut Vec<u8>) -> Vec<Vec<u32>> {
             }
         }
     });
+    ranks
+}
+
+/// The labels of all shards of a process as one list, in order, by the turns that [`ranks`] gave.
+pub(crate) fn in_turns(labels: &[&[u64]], turns: &[u8]) -> Vec<u64> {
+    let mut rests = labels.to_vec();
+    let next = |&turn: &u8| {
+        let (label, rest) = rests[usize::from(turn)].split_first()?;
+        rests[usize::from(turn)] = rest;
+        Some(*label)
+    };
+    turns.iter().filter_map(next).collect()
+}
+
+/// Labels in order, as words for other processes. Neighbours differ by little, so most take two bytes.
+pub(crate) fn packed(labels: &[u64]) -> Vec<u64> {
+    let mut bytes: Vec<u8> = Vec::with_capacity(labels.len() * 2 + 8);
+    let mut number = |mut value: u64| {
+        while value >= 0x80 {
+            bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        bytes.push(value as u8);
+    };
+    let mut rank = 0;
+    for label in labels {
+        number((label >> 32) - rank);
+        number(label & LOW);
+        rank = label >> 32;
+    }
+    let words = bytes.chunks(8).map(|chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u64::from_le_bytes(word)
+    });
+    std::iter::once(labels.len() as u64).chain(words).collect()
+}
+
+/// What [`packed`] made into words.
+pub(crate) fn unpacked(words: &[u64]) -> impl Iterator<Item = u64> + '_ {
+    let (&count, words) = words.split_first().unwrap_or((&0, &[]));
+    let mut bytes = words.iter().flat_map(|word| word.to_le_bytes());
+    let mut number = move || {
+        let (mut value, mut shift) = (0, 0);
+        loop {
+            let byte = bytes.next()?;
+            value |= u64::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
+            shift += 7;
+            if byte < 0x80 {
+                return Some(value);
+            }
+        }
+    };
+    let mut rank = 0u64;
+    (0..count).map_while(move |_| {
+        rank = rank.wrapping_add(number()?);
+        Some(rank << 32 | number()? & LOW)
+    })
+}
+
+/// To ranks among the labels of one process: ranks among those of all processes. `labels` are those here, in order.
+pub(crate) fn ranks_among(labels: &[u64], others: &[Vec<u64>]) -> Vec<u32> {
+    let mut ranks: Vec<u32> = (0..labels.len() as u32).collect();
+    for other in others {
+        let mut other = unpacked(other).peekable();
+        let mut before = 0;
+        for (label, rank) in labels.iter().zip(&mut ranks) {
+            while other.next_if(|other| other < label).is_some() {
+                before += 1;
+            }
+            *rank += before;
+        }
+    }
     ranks
 }
 
@@ -176,13 +252,46 @@ mod tests {
     }
 
     #[test]
+    fn ranks_among_those_of_other_processes_count_the_states_of_all() {
+        let mut lists: Vec<Vec<u64>> = vec![Vec::new(); 4];
+        let mut random = 5u64;
+        let mut label = 0u64;
+        for _ in 0..20_000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            // The same parent, one of the next, or one far away; few successors, or very many.
+            let rank = label >> 32;
+            label = match random >> 60 {
+                0 => (rank + (random >> 30 & 0xfff)) << 32 | 200,
+                1..8 => (rank + 1) << 32 | random >> 40 & 7,
+                _ => label + 1 + (random >> 41 & 3),
+            };
+            lists[(random >> 33) as usize % 3].push(label);
+        }
+        for list in &mut lists {
+            list.sort_unstable();
+            list.dedup();
+            assert_eq!(unpacked(&packed(list)).collect::<Vec<_>>(), *list);
+        }
+        let all: Vec<u64> = lists.iter().flatten().copied().collect();
+        for (number, list) in lists.iter().enumerate() {
+            let others: Vec<Vec<u64>> =
+                lists.iter().enumerate().filter(|(other, _)| *other != number).map(|(_, list)| packed(list)).collect();
+            let ranks = ranks_among(list, &others);
+            for (label, rank) in list.iter().zip(ranks).step_by(97) {
+                assert_eq!(rank as usize, all.iter().filter(|other| *other < label).count());
+            }
+        }
+        assert_eq!(unpacked(&[7, u64::MAX]).count(), 0, "what is cut off is not read");
+    }
+
+    #[test]
     fn records_of_several_senders_come_in_order_of_their_parents() {
         let sender = |ranks: &[u32]| -> Vec<u64> {
             ranks.iter().enumerate().flat_map(|(number, &rank)| [number as u64, 0, parent_word(rank, 9)]).collect()
         };
         let senders = [sender(&[0, 0, 3, 9]), sender(&[]), sender(&[1, 1, 2, 4, 4, 5]), sender(&[6])];
         let merged: Vec<u64> =
-            MergedRecords::new(senders.iter().map(Vec::as_slice), 3).map(|record| record[2] >> 32).collect();
+            MergedRecords::new(senders.iter().map(Vec::as_slice), 3).map(|(_, record)| record[2] >> 32).collect();
         assert_eq!(merged, [0, 0, 1, 1, 2, 3, 4, 4, 5, 6, 9]);
         assert_eq!(MergedRecords::new(std::iter::empty(), 3).next(), None);
     }

@@ -76,34 +76,52 @@ impl<'a> Team<'a> {
         self.first()..self.first() + self.workers
     }
 
-    /// Sends records to the shards elsewhere and gives those for the shards here. `senders` are the outboxes of each shard here, by owner;
-    /// those for owners here are left as they are.
-    pub fn exchange<'o>(
-        &self,
-        senders: impl Iterator<Item = &'o mut [Vec<u64>]>,
-    ) -> Result<Vec<Vec<u64>>, LostProcess> {
-        let mut incoming = vec![Vec::new(); self.workers];
-        let Some(peers) = self.peers else { return Ok(incoming) };
-        let mut outgoing = vec![Vec::new(); peers.processes()];
-        let mut senders: Vec<&mut [Vec<u64>]> = senders.collect();
-        for (process, message) in outgoing.iter_mut().enumerate().filter(|(process, _)| *process != peers.number()) {
-            for owner in process * self.workers..(process + 1) * self.workers {
-                message.push(senders.iter().map(|outboxes| outboxes[owner].len() as u64).sum());
-                for outboxes in &mut senders {
-                    message.append(&mut outboxes[owner]);
+    /// The number of this process.
+    pub fn process(&self) -> usize {
+        self.peers.map_or(0, |peers| peers.number())
+    }
+
+    /// Shards of each process.
+    pub fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// Sends records to the shards elsewhere. `senders` are the outboxes of each shard here, by owner; those for owners here are left as they
+    /// are. `incoming` has then what came; what it had before are buffers to use again.
+    pub fn exchange(&self, senders: &mut [&mut [Vec<u64>]], incoming: &mut Incoming) -> Result<(), LostProcess> {
+        let Some(peers) = self.peers else { return Ok(()) };
+        let here = peers.number();
+        let mut outgoing = Vec::with_capacity(peers.processes());
+        for process in 0..peers.processes() {
+            if process == here {
+                outgoing.push(Vec::new());
+                continue;
+            }
+            let owners = process * self.workers..(process + 1) * self.workers;
+            let mut message = Vec::new();
+            let mut lengths = Vec::with_capacity(self.workers * self.workers);
+            for owner in owners {
+                for outboxes in senders.iter_mut() {
+                    let outbox = &mut outboxes[owner];
+                    lengths.push(outbox.len() as u64);
+                    if message.is_empty() {
+                        // With one worker this is all, and nothing is copied.
+                        std::mem::swap(&mut message, outbox);
+                        if let Some(used) = incoming.messages.get_mut(process).filter(|used| used.capacity() > 0) {
+                            used.clear();
+                            std::mem::swap(used, outbox);
+                        }
+                    } else {
+                        message.append(outbox);
+                    }
                 }
             }
+            message.extend(lengths);
+            outgoing.push(message);
         }
-        for message in peers.exchange(outgoing)? {
-            let mut rest = &message[..];
-            for inbox in &mut incoming {
-                let Some((&len, words)) = rest.split_first() else { break };
-                let (records, others) = words.split_at((len as usize).min(words.len()));
-                inbox.extend_from_slice(records);
-                rest = others;
-            }
-        }
-        Ok(incoming)
+        incoming.messages = peers.exchange(outgoing)?;
+        incoming.workers = self.workers;
+        Ok(())
     }
 
     /// Tells all processes the same, and gives what each told, in their order.
@@ -112,5 +130,36 @@ impl<'a> Team<'a> {
             None => Ok(vec![words]),
             Some(peers) => peers.tell(words),
         }
+    }
+}
+
+/// What came from other processes in a round: by process a message, the records for each owner here by each sender there, one after the
+/// other, and then their lengths.
+#[derive(Default)]
+pub(crate) struct Incoming {
+    messages: Vec<Vec<u64>>,
+    workers: usize,
+}
+
+impl Incoming {
+    /// Words in all.
+    pub fn words(&self) -> usize {
+        self.messages.iter().map(Vec::len).sum()
+    }
+
+    /// The records for an owner here, with the process that they come from; those of each sender for themselves.
+    pub fn records_for(&self, owner: usize) -> impl Iterator<Item = (usize, &[u64])> {
+        let workers = self.workers;
+        self.messages.iter().enumerate().flat_map(move |(process, message)| {
+            let parts = message.len().checked_sub(workers * workers).filter(|_| workers > 0);
+            let (records, lengths) = message.split_at(parts.unwrap_or(message.len()));
+            let mut rest = records;
+            let all = lengths.iter().map(move |&length| {
+                let (part, others) = rest.split_at((length as usize).min(rest.len()));
+                rest = others;
+                part
+            });
+            all.skip(owner * workers).take(workers).map(move |part| (process, part))
+        })
     }
 }

@@ -9,15 +9,17 @@
 use crate::barrier::Barrier;
 use crate::halt::Halt;
 use crate::limits::Limit;
+use crate::peers::Incoming;
 use crate::room::Room;
 use crate::search::Search;
 use crate::shard::{Portion, Shard};
 use crate::space::End;
 use crate::summary::Summary;
+use crate::visited::Sent;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 
 /// What came of a round, known to all processes.
 pub(crate) struct RoundResult<I> {
@@ -55,6 +57,8 @@ impl<I> RoundResult<I> {
 pub(crate) struct Meeting<I> {
     /// Row: sender, column: owner. Each is locked by one worker at a time, the barriers see to it.
     exchange: Vec<Mutex<Vec<Vec<u64>>>>,
+    /// What came from other processes.
+    incoming: RwLock<Incoming>,
     lead: Mutex<Lead<I>>,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     has_panicked: AtomicBool,
@@ -69,8 +73,6 @@ struct Lead<I> {
     /// States for which each worker makes room. All shards are about equally large; growing in different rounds, each would wait for the
     /// other.
     reserve: usize,
-    /// By owner: what came from other processes.
-    incoming: Vec<Vec<u64>>,
     /// Why there is no other round.
     result: Option<Result<RoundResult<I>, Halt>>,
 }
@@ -80,12 +82,12 @@ impl<I> Meeting<I> {
     pub fn new(shards: usize, all: usize) -> Meeting<I> {
         Meeting {
             exchange: (0..shards).map(|_| Mutex::new(vec![Vec::new(); all])).collect(),
+            incoming: RwLock::default(),
             lead: Mutex::new(Lead {
                 portion: Portion::States(0),
                 totals: RoundTotals::default(),
                 room: None,
                 reserve: 0,
-                incoming: Vec::new(),
                 result: None,
             }),
             panic: Mutex::new(None),
@@ -174,8 +176,11 @@ impl<I: Send> Search<'_, I> {
         let mut words = 0;
         if !self.team.is_alone() {
             let mut senders: Vec<_> = self.meeting.exchange.iter().map(lock).collect();
-            lead.incoming = self.team.exchange(senders.iter_mut().map(|outboxes| outboxes.as_mut_slice()))?;
-            words += lead.incoming.iter().map(Vec::len).sum::<usize>();
+            let mut senders: Vec<&mut [Vec<u64>]> =
+                senders.iter_mut().map(|outboxes| outboxes.as_mut_slice()).collect();
+            let mut incoming = self.meeting.incoming.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+            self.team.exchange(&mut senders, &mut incoming)?;
+            words += incoming.words();
         }
         for sender in &self.meeting.exchange {
             words += lock(sender).iter().map(Vec::len).sum::<usize>();
@@ -188,21 +193,27 @@ impl<I: Send> Search<'_, I> {
     /// Second half of a round, for one shard.
     fn absorb(&self, number: usize, outboxes: &mut Vec<Vec<u64>>) {
         let meeting = &self.meeting;
-        let (room, reserve, incoming) = {
-            let mut lead = lock(&meeting.lead);
-            (lead.room.clone(), lead.reserve, lead.incoming.get_mut(number).map(std::mem::take))
+        let (room, reserve) = {
+            let lead = lock(&meeting.lead);
+            (lead.room.clone(), lead.reserve)
         };
         let shard = &mut *lock(&self.shards[number]);
         shard.visited.reserve(reserve);
         let owner = self.team.first() + number;
         outboxes.extend(meeting.exchange.iter().map(|sender| std::mem::take(&mut lock(sender)[owner])));
-        shard.absorb(outboxes, room.as_deref());
+        if self.team.is_alone() {
+            let sent: Vec<Sent> = outboxes.iter().map(|outbox| Sent { process: 0, records: outbox }).collect();
+            shard.absorb(&sent, room.as_deref());
+        } else {
+            let incoming = meeting.incoming.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let process = self.team.process();
+            let here = outboxes.iter().map(|outbox| Sent { process, records: outbox });
+            let elsewhere = incoming.records_for(number).map(|(process, records)| Sent { process, records });
+            shard.absorb(&here.chain(elsewhere).collect::<Vec<_>>(), room.as_deref());
+        }
         for (sender, mut outbox) in meeting.exchange.iter().zip(outboxes.drain(..)) {
             outbox.clear();
             lock(sender)[owner] = outbox;
-        }
-        if let Some(incoming) = incoming {
-            shard.absorb(&[incoming], room.as_deref());
         }
     }
 

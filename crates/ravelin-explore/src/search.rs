@@ -1,8 +1,8 @@
 //! Breadth-first search, level by level, sharded by the states' hashes.
 //!
 //! Each worker owns a shard of the visited set, in memory or on disk (`visited.rs`), and a level is expanded in rounds (`rounds.rs`) by the
-//! threads of this process and by other processes. In the memory of one process workers keep to the order in which one of them would find
-//! the states (`order.rs`), so the paths and the first finding do not depend on their number. A level smaller than a few thousand states is
+//! threads of this process and by other processes. In memory workers keep to the order in which one of them would find
+//! the states (`order.rs`), so the paths and the first finding do not depend on their number or that of processes. A level smaller than a few thousand states is
 //! not worth waking others for: one thread does all shards' work.
 //!
 //! This file says how a search begins, what happens between levels, when it ends and what it leaves. Whether states move to disk, whether a
@@ -25,7 +25,7 @@ use crate::storage::Storage;
 use crate::store::{StateStore, hash};
 use crate::summary::Summary;
 use crate::system::{System, shard_of};
-use crate::visited::VisitedSet;
+use crate::visited::{Sent, VisitedSet};
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Mutex;
@@ -47,6 +47,8 @@ const FEWEST: u64 = 16;
 const ROUND_WORDS: u64 = 1 << 22;
 /// States that a process can have in memory: ids of one process are 32 bits, and one is taken. On disk there can be more.
 const MOST_IN_MEMORY: u64 = u32::MAX as u64 - 1;
+/// States of a level that can have a rank. Larger levels are in no order.
+const MOST_RANKS: u64 = u32::MAX as u64;
 
 /// What an exploration may take, and when it is done.
 #[derive(Clone, Copy, Debug)]
@@ -118,9 +120,10 @@ pub(crate) fn explore_any<I: Send>(
         }
     }
     let mut shards = make_shards(system, &team);
-    let begun = storage
-        .checkpoints
-        .map(|checkpoints| Checkpoint::begin(checkpoints, system, options.until, &team, &mut shards, spill.as_ref()));
+    let watch = LevelWatch::new(options.budget, start, 0);
+    let begun = storage.checkpoints.map(|checkpoints| {
+        Checkpoint::begin(checkpoints, system, options.until, &team, &mut shards, (spill.as_ref(), &watch))
+    });
     let (checkpoint, mut resumed) = match begun.transpose() {
         Ok(None) => (None, None),
         Ok(Some(CheckpointStart::Finished(space))) => return *space,
@@ -138,7 +141,7 @@ pub(crate) fn explore_any<I: Send>(
         stage: stages.as_ref().map(|stages| stages.size),
         below: 0,
         levels: Vec::new(),
-        in_order: team.is_alone() && workers > 1,
+        in_order: team.shards() > 1,
         turns: Vec::new(),
         meeting: Meeting::new(workers, team.shards()),
         shards: shards.into_iter().map(Mutex::new).collect(),
@@ -158,13 +161,13 @@ pub(crate) fn explore_any<I: Send>(
 }
 
 fn make_shards<'a, I: Send>(system: &AnySystem<'a, I>, team: &Team) -> Vec<Shard<'a, I>> {
-    let in_order = team.is_alone() && team.shards() > 1;
+    let in_order = team.shards() > 1;
     let visited = || {
         let width = system.width();
         let store = if team.is_alone() { StateStore::new(width) } else { StateStore::with_long_ids(width) };
         VisitedSet::new(store, in_order)
     };
-    team.here().map(|number| Shard::new(system, number, team.shards(), visited())).collect()
+    team.here().map(|number| Shard::new(system, number, team, visited())).collect()
 }
 
 pub(crate) struct Search<'a, I: Send> {
@@ -226,7 +229,7 @@ impl<'a, I: Send> Search<'a, I> {
         });
         // Each process makes all initial states and keeps its own.
         for (shard, outbox) in self.shards.iter_mut().zip(outboxes.iter().skip(self.team.first())) {
-            unlocked(shard).absorb(std::slice::from_ref(outbox), None);
+            unlocked(shard).absorb(&[Sent { process: self.team.process(), records: outbox }], None);
         }
         self.totals.frontier = initial;
         self.next_level()?;
@@ -238,7 +241,7 @@ impl<'a, I: Send> Search<'a, I> {
     fn begin_again(&mut self) {
         self.spill.iter_mut().for_each(|spill| spill.careful = true);
         self.shards = make_shards(self.system, &self.team).into_iter().map(Mutex::new).collect();
-        self.in_order = self.team.is_alone() && self.shards.len() > 1;
+        self.in_order = self.team.shards() > 1;
         self.on_disk = false;
         (self.depth, self.totals, self.below) = (0, RoundTotals::default(), 0);
         self.levels.clear();
@@ -256,11 +259,35 @@ impl<'a, I: Send> Search<'a, I> {
         }
         self.shards.iter_mut().try_for_each(|shard| unlocked(shard).next_level(&watch))?;
         self.levels.push(self.shards.iter_mut().map(|shard| unlocked(shard).visited.len()).sum());
+        if self.in_order && self.totals.frontier > MOST_RANKS {
+            self.forget_order();
+        }
         if self.in_order {
-            let ranks = self.rank_new();
+            let ranks = if self.team.is_alone() { self.rank_new() } else { self.rank_new_among_all()? };
             self.shards.iter_mut().zip(ranks).for_each(|(shard, ranks)| unlocked(shard).set_ranks(ranks));
         }
         Ok(())
+    }
+
+    /// The ranks of the states found since the last level, among those of all processes.
+    fn rank_new_among_all(&mut self) -> Result<Vec<Vec<u32>>, Halt> {
+        let shards: Vec<&Shard<I>> = self.shards.iter_mut().map(|shard| &*unlocked(shard)).collect();
+        let labels: Vec<&[u64]> = shards.iter().map(|shard| shard.visited.labels()).collect();
+        let mut turns = Vec::new();
+        let mut ranks = order::ranks(&labels, &mut turns);
+        let labels = order::in_turns(&labels, &turns);
+        let mut told = self.team.tell(order::packed(&labels))?;
+        told.remove(self.team.process());
+        let among_all = order::ranks_among(&labels, &told);
+        ranks.iter_mut().flatten().for_each(|rank| *rank = among_all[*rank as usize]);
+        Ok(ranks)
+    }
+
+    /// From now on states are kept in no particular order.
+    fn forget_order(&mut self) {
+        self.in_order = false;
+        self.turns = Vec::new();
+        self.shards.iter_mut().for_each(|shard| unlocked(shard).forget_order());
     }
 
     /// On disk it is known only after a level how many of its successors are new.
@@ -284,18 +311,16 @@ impl<'a, I: Send> Search<'a, I> {
 
     /// Moves the states of all processes to disk, unless they are there.
     fn move_to_disk(&mut self) -> Result<(), Halt> {
-        let mut moved = Ok(());
+        let (mut moved, watch) = (Ok(()), self.level_watch());
         if let Some(spill) = &self.spill {
             // One after the other, so that there is room for what moving takes.
             let mut shards = self.shards.iter_mut().map(unlocked);
-            moved = shards.try_for_each(|shard| shard.visited.spill(spill)).map_err(Halt::from);
+            moved = shards.try_for_each(|shard| shard.visited.spill(spill, &watch));
         }
         agree(&self.team, moved, &[], place(&self.options.budget.storage))?;
         self.on_disk = true;
         // On disk states are ordered by hash.
-        self.in_order = false;
-        self.turns = Vec::new();
-        self.shards.iter_mut().for_each(|shard| unlocked(shard).sink.first_successor = None);
+        self.forget_order();
         Ok(())
     }
 
@@ -309,6 +334,18 @@ impl<'a, I: Send> Search<'a, I> {
     /// A checkpoint does not keep the order of states in different shards, so they take turns.
     fn order_resumed(&mut self) {
         if !self.in_order {
+            return;
+        }
+        let all = self.team.shards() as u64;
+        if self.totals.frontier * all > MOST_RANKS {
+            return self.forget_order();
+        }
+        if !self.team.is_alone() {
+            for (number, shard) in self.team.here().zip(self.shards.iter_mut().map(unlocked)) {
+                let rank = |place| (place * all + number as u64) as u32;
+                let ranks = (0..shard.unexpanded()).map(rank).collect();
+                shard.set_ranks(ranks);
+            }
             return;
         }
         let shards: Vec<&mut Shard<I>> = self.shards.iter_mut().map(unlocked).collect();
@@ -582,7 +619,7 @@ impl<'a, I: Send> Search<'a, I> {
             // So that one can go on with other limits. If it fails there is an earlier level to go on from.
             let _ = self.keep_level();
         }
-        if self.in_order {
+        if self.in_order && self.team.is_alone() {
             // The states of a level that was not completed.
             self.rank_new();
         }

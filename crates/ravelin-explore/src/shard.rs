@@ -3,12 +3,13 @@
 use crate::any::AnySystem;
 use crate::halt::Halt;
 use crate::order::parent_word;
+use crate::peers::Team;
 use crate::room::Room;
 use crate::space::{StateFinding, StateId, join};
 use crate::spill::LevelWatch;
 use crate::store::StateStore;
 use crate::system::{Sink, System};
-use crate::visited::VisitedSet;
+use crate::visited::{LongIds, Sent, VisitedSet};
 
 /// States that a worker expands in a round.
 #[derive(Clone, Copy, Debug)]
@@ -21,8 +22,11 @@ pub(crate) enum Portion {
 
 pub(crate) struct Shard<'a, I: Send> {
     number: usize,
-    /// Shards of all processes.
+    /// Shards of each process, and of all.
+    workers: usize,
     pub shards: usize,
+    /// Levels before the current one.
+    level: u32,
     pub visited: VisitedSet,
     /// States before this index are expanded.
     pub expanded: u64,
@@ -35,14 +39,19 @@ pub(crate) struct Shard<'a, I: Send> {
     /// What went wrong with the states here.
     pub failed: Option<Halt>,
     pub findings: Vec<StateFinding>,
+    /// By finding: the level and the rank of the state.
+    pub places: Vec<u64>,
     pub cut_off: bool,
 }
 
 impl<'a, I: Send> Shard<'a, I> {
-    pub fn new(system: &AnySystem<'a, I>, number: usize, shards: usize, visited: VisitedSet) -> Shard<'a, I> {
+    pub fn new(system: &AnySystem<'a, I>, number: usize, team: &Team, visited: VisitedSet) -> Shard<'a, I> {
+        let (workers, shards) = (team.workers(), team.shards());
         Shard {
             number,
+            workers,
             shards,
+            level: 0,
             visited,
             expanded: 0,
             level_end: 0,
@@ -51,6 +60,7 @@ impl<'a, I: Send> Shard<'a, I> {
             interrupt: None,
             failed: None,
             findings: Vec::new(),
+            places: Vec::new(),
             cut_off: false,
         }
     }
@@ -65,11 +75,12 @@ impl<'a, I: Send> Shard<'a, I> {
         while self.expanded < until {
             let index = self.expanded;
             let id = join(self.number, index, self.shards);
-            match (self.visited.rank(index), portion) {
+            let rank = self.visited.rank(index);
+            match (rank, portion) {
                 (Some(rank), Portion::Below(bound)) if u64::from(rank) >= bound => break,
                 // Others have expanded all below the bound, so this worker does, too.
                 (Some(rank), _) => {
-                    self.sink.parent = parent_word(rank, id);
+                    self.sink.parent = parent_word(rank, join(self.number % self.workers, index, self.workers));
                     self.sink.first_successor = Some(self.sink.transitions);
                 }
                 (None, _) if self.sink.words() >= largest_round => break,
@@ -85,12 +96,15 @@ impl<'a, I: Send> Shard<'a, I> {
             self.expanded += 1;
             let expanded = system.expand(state, &mut self.scratch, &mut self.sink);
             if !self.sink.findings.is_empty() {
-                let found = self.sink.findings.drain(..).map(|kind| StateFinding { state: StateId(id), kind });
-                self.findings.extend(found);
+                let place = u64::from(self.level) << 32 | u64::from(rank.unwrap_or(0));
+                for kind in self.sink.findings.drain(..) {
+                    self.findings.push(StateFinding { state: StateId(id), kind });
+                    self.places.push(place);
+                }
             }
             if let Err(interrupt) = expanded {
                 let state = state.to_vec();
-                self.interrupt = Some((state, self.visited.rank(index).unwrap_or(0), interrupt));
+                self.interrupt = Some((state, rank.unwrap_or(0), interrupt));
                 break;
             }
         }
@@ -102,16 +116,24 @@ impl<'a, I: Send> Shard<'a, I> {
     }
 
     /// Second half: takes what was sent here, by sender, as long as there is room.
-    pub fn absorb(&mut self, outboxes: &[Vec<u64>], room: Option<&Room>) {
-        let absorbed = self.visited.absorb(outboxes, self.sink.record_words(), room);
+    pub fn absorb(&mut self, sent: &[Sent], room: Option<&Room>) {
+        let ids = LongIds { workers: self.workers as u64, shards: self.shards as u64 };
+        let absorbed = self.visited.absorb(sent, self.sink.record_words(), room, ids);
         self.failed = self.failed.take().or(absorbed.err().map(Halt::from));
     }
 
     /// All that is known is now the current level, but for what is expanded.
     pub fn next_level(&mut self, watch: &LevelWatch) -> Result<(), Halt> {
         self.visited.end_level(watch)?;
+        self.level += 1;
         self.level_end = self.visited.len();
         Ok(())
+    }
+
+    /// From now on states are kept in no particular order.
+    pub fn forget_order(&mut self) {
+        self.visited.forget_order();
+        self.sink.first_successor = None;
     }
 
     /// Gives the states of the current level their ranks.

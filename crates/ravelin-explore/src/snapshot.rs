@@ -77,22 +77,24 @@ pub(crate) fn collect<I: Send>(
         read.map_err(|error| failed = Err(Halt::from(error))).ok()
     };
     let mut told = Vec::new();
-    for finding in shards.iter().flat_map(|shard| &shard.findings) {
+    for (finding, &place) in shards.iter().flat_map(|shard| shard.findings.iter().zip(&shard.places)) {
         if let Some((state, _)) = here(finding.state) {
-            told.extend([finding.state.0, u64::from(finding.kind)]);
+            told.extend([place, finding.state.0, u64::from(finding.kind)]);
             told.extend(state);
         }
     }
     let mut kept = Snapshot::new(width);
     let mut all = Vec::new();
     for told in team.tell(told)? {
-        for record in told.chunks_exact(width + 2) {
-            let id = StateId(record[0]);
-            all.push(StateFinding { state: id, kind: record[1] as u32 });
-            kept.keep_state(id, record[2..].to_vec());
+        for record in told.chunks_exact(width + 3) {
+            let id = StateId(record[1]);
+            all.push((record[0], StateFinding { state: id, kind: record[2] as u32 }));
+            kept.keep_state(id, record[3..].to_vec());
         }
     }
-    all.sort();
+    // What was said of one state stays in its order.
+    all.sort_by_key(|(place, finding)| (*place, finding.state));
+    let all: Vec<StateFinding> = all.into_iter().map(|(_, finding)| finding).collect();
     // All paths are followed backwards at once, a step an exchange: whoever has a state tells it and its parent.
     let chosen = first_of_each_kind(&all, until);
     let mut heads: Vec<u64> = chosen.iter().map(|id| id.0).collect();

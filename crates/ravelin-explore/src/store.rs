@@ -115,9 +115,15 @@ impl StateStore {
         }
     }
 
-    /// The same for records that are in order (`order.rs`); adds the labels of the new states.
-    pub fn absorb_in_order(&mut self, mut records: MergedRecords, labels: &mut Vec<u64>) {
-        let mut group: [&[u64]; GROUP] = [&[]; GROUP];
+    /// The same for records that are in order (`order.rs`), each with the number of its sender, which with the lower half of the last word
+    /// gives the parent's id; adds the labels of the new states.
+    pub fn absorb_in_order(
+        &mut self,
+        mut records: MergedRecords,
+        labels: &mut Vec<u64>,
+        id: impl Fn(usize, u64) -> u64,
+    ) {
+        let mut group: [(usize, &[u64]); GROUP] = [(0, &[]); GROUP];
         loop {
             let mut len = 0;
             for (slot, entry) in group.iter_mut().zip(&mut records) {
@@ -129,12 +135,12 @@ impl StateStore {
             }
             self.reserve(self.len + GROUP);
             if self.table.len() > CACHED_TABLE {
-                self.touch(group[..len].iter().copied());
+                self.touch(group[..len].iter().map(|(_, entry)| *entry));
             }
-            for entry in &group[..len] {
+            for &(sender, entry) in &group[..len] {
                 let (state, rest) = entry.split_at(self.width);
                 let before = self.len;
-                self.insert(state, rest[0], rest[1]);
+                self.insert(state, rest[0], id(sender, rest[1]));
                 if self.len > before {
                     labels.push(label(rest[0], rest[1]));
                 }
@@ -145,18 +151,19 @@ impl StateStore {
     /// Adds the states of some records that are not there yet, as long as there is room, and gives each of these records to `added`.
     pub fn absorb_within<'r>(
         &mut self,
-        records: impl Iterator<Item = &'r [u64]>,
+        records: impl Iterator<Item = (usize, &'r [u64])>,
         room: &Room,
+        id: impl Fn(usize, u64) -> u64,
         mut added: impl FnMut(&[u64]),
     ) {
-        for entry in records {
+        for (sender, entry) in records {
             if !room.is_left() {
                 return;
             }
             self.reserve(self.len + 1);
             let before = self.len;
             let (state, rest) = entry.split_at(self.width);
-            self.insert(state, rest[0], rest[1]);
+            self.insert(state, rest[0], id(sender, rest[1]));
             if self.len > before {
                 room.take();
                 added(rest);

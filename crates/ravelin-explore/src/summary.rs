@@ -65,7 +65,7 @@ impl<I> Default for Summary<I> {
 /// What stands for no limit of memory, or for none of time that is over.
 const NO_LIMIT: u64 = u64::MAX;
 /// Words before the interrupting state in what a process tells of its shards.
-const NUMBERS: usize = 13;
+const NUMBERS: usize = 15;
 
 impl<I: Send> Summary<I> {
     /// `here`: shards of this process.
@@ -109,6 +109,8 @@ impl<I: Send> Summary<I> {
             self.memory.unwrap_or(NO_LIMIT),
             u64::from(self.cannot_spill),
             u64::from(self.failed.is_some()),
+            u64::from(self.found_rank),
+            u64::from(self.interrupt_rank),
         ];
         words.extend(self.interrupt.iter().flat_map(|(state, _)| state));
         words
@@ -134,6 +136,8 @@ impl<I: Send> Summary<I> {
                 memory,
                 cannot_spill,
                 failed,
+                found_rank,
+                interrupt_rank,
             ] = *numbers
             else {
                 continue;
@@ -153,7 +157,10 @@ impl<I: Send> Summary<I> {
             sum.memory = [sum.memory, memory].into_iter().flatten().min();
             sum.cannot_spill |= cannot_spill != 0;
             sum.failed_in = sum.failed_in.or((failed != 0).then_some(process));
-            if sum.interrupt.is_none() && state.len() == system.width() && !state.is_empty() {
+            sum.found_rank = sum.found_rank.min(found_rank as u32);
+            let is_first = sum.interrupt.is_none() || (interrupt_rank as u32) < sum.interrupt_rank;
+            if is_first && state.len() == system.width() && !state.is_empty() {
+                sum.interrupt_rank = interrupt_rank as u32;
                 let mut nowhere = Sink::new(system.width(), 1);
                 let again = system.expand(state, &mut system.scratch(), &mut nowhere);
                 sum.interrupt = again.err().map(|interrupt| (state.to_vec(), interrupt));

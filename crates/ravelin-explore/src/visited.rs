@@ -8,6 +8,7 @@ use crate::files::StorageError;
 use crate::halt::Halt;
 use crate::order::{MergedRecords, label};
 use crate::room::Room;
+use crate::space::StateId;
 use crate::spill::{DiskSet, LevelWatch, SpillSettings};
 use crate::store::StateStore;
 use std::ops::Range;
@@ -30,6 +31,36 @@ struct StateOrder {
     level_start: usize,
     /// The labels of the states of the next level.
     labels: Vec<u64>,
+}
+
+/// Records that one worker sent.
+#[derive(Clone, Copy)]
+pub(crate) struct Sent<'r> {
+    pub process: usize,
+    pub records: &'r [u64],
+}
+
+/// Ids of states of all processes, from those that a process has for its own: where states are in order, there is half a word for them.
+#[derive(Clone, Copy)]
+pub(crate) struct LongIds {
+    /// Shards of each process, and of all.
+    pub workers: u64,
+    pub shards: u64,
+}
+
+impl LongIds {
+    #[inline]
+    fn of(self, process: usize, word: u64) -> u64 {
+        let short = word & 0xffff_ffff;
+        if short == 0xffff_ffff {
+            StateId::NONE
+        } else if self.workers == self.shards {
+            short
+        } else {
+            let (index, local) = (short / self.workers, short % self.workers);
+            index * self.shards + process as u64 * self.workers + local
+        }
+    }
 }
 
 /// Words in a worker's outboxes after which a round ends early: states with very many successors must not keep it from
@@ -129,24 +160,41 @@ impl VisitedSet {
     }
 
     /// Takes what was sent here, by sender, as long as there is room. `record`: words of a record.
-    pub fn absorb(&mut self, outboxes: &[Vec<u64>], record: usize, room: Option<&Room>) -> Result<(), StorageError> {
+    pub fn absorb(
+        &mut self,
+        sent: &[Sent],
+        record: usize,
+        room: Option<&Room>,
+        ids: LongIds,
+    ) -> Result<(), StorageError> {
         let set = match self {
             VisitedSet::Memory(set) => set,
-            VisitedSet::Disk(set) => return outboxes.iter().try_for_each(|outbox| set.absorb(outbox)),
+            VisitedSet::Disk(set) => return sent.iter().try_for_each(|sent| set.absorb(sent.records)),
         };
-        let merged = || MergedRecords::new(outboxes.iter().map(Vec::as_slice), record);
+        let merged = || MergedRecords::new(sent.iter().map(|sent| sent.records), record);
+        // What a word says of a parent that is alone in it needs no sender.
+        let whole = |_: usize, word: u64| word;
+        let of_sender = |sender: usize, word: u64| ids.of(sent[sender].process, word);
         match (&mut set.order, room) {
-            (None, None) => outboxes.iter().for_each(|outbox| set.store.absorb(outbox)),
+            (None, None) => sent.iter().for_each(|sent| set.store.absorb(sent.records)),
             (None, Some(room)) => {
-                let records = outboxes.iter().flat_map(|outbox| outbox.chunks_exact(record));
-                set.store.absorb_within(records, room, |_| {});
+                let records = sent.iter().flat_map(|sent| sent.records.chunks_exact(record)).map(|record| (0, record));
+                set.store.absorb_within(records, room, whole, |_| {});
             }
-            (Some(order), None) => set.store.absorb_in_order(merged(), &mut order.labels),
+            (Some(order), None) => set.store.absorb_in_order(merged(), &mut order.labels, of_sender),
             (Some(order), Some(room)) => {
-                set.store.absorb_within(merged(), room, |rest| order.labels.push(label(rest[0], rest[1])));
+                let added = |rest: &[u64]| order.labels.push(label(rest[0], rest[1]));
+                set.store.absorb_within(merged(), room, of_sender, added);
             }
         }
         Ok(())
+    }
+
+    /// From now on states are kept in no particular order.
+    pub fn forget_order(&mut self) {
+        if let VisitedSet::Memory(set) = self {
+            set.order = None;
+        }
     }
 
     /// Makes room for so many states, if they are in memory.
@@ -173,10 +221,10 @@ impl VisitedSet {
     }
 
     /// Moves the states to disk, unless they are there.
-    pub fn spill(&mut self, settings: &SpillSettings) -> Result<(), StorageError> {
+    pub fn spill(&mut self, settings: &SpillSettings, watch: &LevelWatch) -> Result<(), Halt> {
         if let VisitedSet::Memory(set) = self {
             let mut disk = Box::new(DiskSet::new(set.store.width(), settings)?);
-            disk.take_over(&mut set.store)?;
+            disk.take_over(&mut set.store, watch)?;
             *self = VisitedSet::Disk(disk);
         }
         Ok(())
@@ -189,25 +237,26 @@ impl VisitedSet {
         hash: u64,
         parent: u64,
         settings: Option<&SpillSettings>,
-    ) -> Result<(), StorageError> {
+        watch: &LevelWatch,
+    ) -> Result<(), Halt> {
         match self {
             VisitedSet::Memory(set) => {
                 set.store.reserve(set.store.len() + 1);
                 set.store.insert(state, hash, parent);
                 match settings {
-                    Some(settings) if set.store.bytes() > settings.bytes / 2 => self.spill(settings),
+                    Some(settings) if set.store.bytes() > settings.bytes / 2 => self.spill(settings, watch),
                     _ => Ok(()),
                 }
             }
-            VisitedSet::Disk(set) => set.restore(state, hash, parent),
+            VisitedSet::Disk(set) => set.restore(state, hash, parent, watch),
         }
     }
 
     /// After the last state that was put back.
-    pub fn end_restoring(&mut self) -> Result<(), StorageError> {
+    pub fn end_restoring(&mut self, watch: &LevelWatch) -> Result<(), Halt> {
         match self {
             VisitedSet::Memory(_) => Ok(()),
-            VisitedSet::Disk(set) => set.end_restoring(),
+            VisitedSet::Disk(set) => set.end_restoring(watch),
         }
     }
 

@@ -71,6 +71,53 @@ fn processes_find_together_what_one_finds_alone() {
     }
 }
 
+/// What was found, where, and by which path.
+fn found(space: &Space<u64>, with_paths: bool) -> Vec<(u32, u64, Vec<u64>)> {
+    let path = |state| space.path(state).iter().map(|state| state[0]).collect();
+    let each = |found: &ravelin_explore::StateFinding| {
+        (found.kind, space.state(found.state)[0], if with_paths { path(found.state) } else { Vec::new() })
+    };
+    space.findings.iter().map(each).collect()
+}
+
+/// Findings come in the order of one worker, with its paths, whatever the number of processes and workers.
+#[test]
+fn findings_and_paths_are_those_of_one_process() {
+    let narrow = (1..7).map(|seed| Jumble::new(seed, 3_000));
+    let wide = (1..3).map(|seed| Jumble { wide: true, ..Jumble::new(seed, 200_000) });
+    for mut system in narrow.chain(wide) {
+        let whole = explore(&system, &Options { until: Until::Exhausted, ..Options::default() });
+        let order: Vec<u64> = whole.ids().map(|id| whole.state(id)[0]).collect();
+        // Some of the states in the middle, most of them in one level.
+        let middle = |place: u64| order[order.len() / 2 + place as usize * order.len() / 200];
+        for (goals, refused) in [
+            ((0..40).map(middle).rev().collect(), None),
+            (vec![order[order.len() / 2]], Some(order[order.len() / 2 + 1])),
+            (vec![order[order.len() / 2 + 1]], Some(order[order.len() / 2])),
+        ] {
+            (system.goals, system.refused) = (goals, refused);
+            for until in [Until::FirstFinding, Until::LevelOfFirstFinding, Until::Exhausted] {
+                let alone = explore(&system, &Options { until, ..Options::default() });
+                for (processes, workers) in [(2, 1), (3, 1), (2, 2), (3, 2)] {
+                    let budget = Budget::unlimited().workers(workers);
+                    for space in together(&system, processes, &|_| Options { until, budget }) {
+                        let about = format!("seed {}, {processes} processes, {workers} workers", system.seed);
+                        assert_eq!(space.end, alone.end, "{about}");
+                        match (until, &alone.end) {
+                            // Kept is the path to the first finding of each kind.
+                            (Until::FirstFinding, End::Found) => {
+                                assert_eq!(found(&space, true)[0], found(&alone, true)[0], "{about}");
+                            }
+                            (_, End::Interrupted(_)) => {}
+                            _ => assert_eq!(found(&space, false), found(&alone, false), "{about}"),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 fn assert_is_path(system: &Jumble, path: &[&[u64]]) {
     let mut starts = Vec::new();
     system.initial(&mut |state| starts.push(state.to_vec()));

@@ -19,7 +19,7 @@ use crate::peers::Team;
 use crate::search::Until;
 use crate::shard::Shard;
 use crate::space::{End, Space};
-use crate::spill::SpillSettings;
+use crate::spill::{LevelWatch, SpillSettings};
 use crate::store::hash;
 use crate::system::System;
 use part::{BlockHead, BlockSpan, CheckpointHeader, CheckpointWriter};
@@ -101,7 +101,7 @@ impl Checkpoint {
         until: Until,
         team: &Team,
         shards: &mut [Shard<I>],
-        spill: Option<&SpillSettings>,
+        (spill, watch): (Option<&SpillSettings>, &LevelWatch),
     ) -> Result<CheckpointStart<I>, Halt> {
         let mut initial = 0u64;
         system.initial(&mut |state| initial = initial.wrapping_add(hash(state)));
@@ -153,10 +153,9 @@ impl Checkpoint {
                 checkpoint.forget(|sequence, _| sequence > header.sequence);
                 team.tell(Vec::new())?;
                 checkpoint.generation = parts.generation;
-                let filled = parts.fill(team, shards, spill);
-                let failed = filled.as_ref().err().cloned().map_or(Ok(()), |error| Err(Halt::from(error)));
-                agree(team, failed, &[], &checkpoint.directory)?;
-                let totals = filled?;
+                let mut totals = Totals::default();
+                let filled = parts.fill(team, shards, spill, watch).map(|filled| totals = filled);
+                agree(team, filled, &[], &checkpoint.directory)?;
                 if parts.is_shared_out_like(&header) {
                     checkpoint.writer = Some(parts.writer(&header)?);
                     checkpoint.depth_written = Some(totals.depth);

@@ -6,6 +6,7 @@
 //! as such, and what was not finished is cut off.
 
 use crate::files::{StorageAction, StorageError};
+use crate::halt::Halt;
 use crc32fast::Hasher;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -198,9 +199,9 @@ impl CheckpointFile {
     pub fn visit(
         &self,
         block: &CheckpointBlock,
-        mut state: impl FnMut(usize, &[u64], u64) -> Result<(), StorageError>,
+        mut state: impl FnMut(usize, &[u64], u64) -> Result<(), Halt>,
         mut finding: impl FnMut(u64, u64),
-    ) -> Result<(), StorageError> {
+    ) -> Result<(), Halt> {
         let failed = |error: io::Error| StorageError::new(StorageAction::Read, &self.path, &error);
         let open = |at: u64| -> io::Result<ChecksumReader> {
             let mut file = File::open(&self.path)?;

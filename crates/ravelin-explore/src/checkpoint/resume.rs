@@ -4,10 +4,11 @@ use super::part::{CheckpointFile, CheckpointHeader, CheckpointWriter};
 use super::{Totals, outcome, outcome_path, parse_name, part_path};
 use crate::any::AnySystem;
 use crate::files::{StorageAction, StorageError};
+use crate::halt::Halt;
 use crate::peers::Team;
 use crate::shard::Shard;
 use crate::space::{Space, StateFinding, StateId, join, split};
-use crate::spill::SpillSettings;
+use crate::spill::{LevelWatch, SpillSettings};
 use crate::store::hash;
 use crate::system::shard_of;
 use std::fs;
@@ -114,7 +115,8 @@ impl CheckpointFiles {
         team: &Team,
         shards: &mut [Shard<I>],
         spill: Option<&SpillSettings>,
-    ) -> Result<Totals, StorageError> {
+        watch: &LevelWatch,
+    ) -> Result<Totals, Halt> {
         let (old, new) = (self.parts.len() * self.workers(), team.shards());
         let here = team.first()..team.first() + shards.len();
         let ids = Ids { old, new, moved: if old == new { Vec::new() } else { self.move_ids(old, new)? } };
@@ -130,14 +132,14 @@ impl CheckpointFiles {
                 };
                 let visited = &mut shards[local].visited;
                 debug_assert_eq!(ids.now(join(shard, index, old)), join(here.start + local, visited.len(), new));
-                visited.restore(state, hash, ids.now(parent), spill)
+                visited.restore(state, hash, ids.now(parent), spill, watch)
             })?;
             if expanded {
                 shards.iter_mut().for_each(|shard| shard.expanded = shard.visited.len());
             }
         }
         for shard in shards.iter_mut() {
-            shard.visited.end_restoring()?;
+            shard.visited.end_restoring(watch)?;
             shard.level_end = shard.visited.len();
         }
         let mut totals = Totals::default();
@@ -151,6 +153,7 @@ impl CheckpointFiles {
                         let owner = split(state.0, new).0.checked_sub(here.start);
                         if let Some(shard) = owner.and_then(|local| shards.get_mut(local)) {
                             shard.findings.push(StateFinding { state, kind: kind as u32 });
+                            shard.places.push(0);
                         }
                     },
                 )?;
@@ -165,10 +168,7 @@ impl CheckpointFiles {
     }
 
     /// Every state with its old shard and index there, and whether it is expanded.
-    fn each_state(
-        &self,
-        mut visit: impl FnMut(usize, u64, &[u64], u64, bool) -> Result<(), StorageError>,
-    ) -> Result<(), StorageError> {
+    fn each_state(&self, mut visit: impl FnMut(usize, u64, &[u64], u64, bool) -> Result<(), Halt>) -> Result<(), Halt> {
         for (process, part) in self.parts.iter().enumerate() {
             let expanded: Vec<u64> =
                 part.blocks[self.blocks - 1].head.shards.iter().map(|span| span.expanded).collect();
@@ -187,7 +187,7 @@ impl CheckpointFiles {
     }
 
     /// By old shard and index: the new id. In the order in which [`CheckpointFiles::fill`] puts states in.
-    fn move_ids(&self, old: usize, new: usize) -> Result<Vec<Vec<u64>>, StorageError> {
+    fn move_ids(&self, old: usize, new: usize) -> Result<Vec<Vec<u64>>, Halt> {
         let mut moved: Vec<Vec<u64>> = vec![Vec::new(); old];
         let mut lengths = vec![0; new];
         for expanded in [true, false] {

@@ -79,6 +79,11 @@ impl LevelWatch<'_> {
         LevelWatch { budget, start, stored: AtomicU64::new(stored) }
     }
 
+    /// Looks at the time and the wish to stop.
+    fn look_late(&self) -> Result<(), Limit> {
+        self.budget.late(self.start).map_or(Ok(()), Err)
+    }
+
     /// Looks at the limits after a shard stored some more.
     fn look_with(&self, more: u64) -> Result<(), Limit> {
         let stored = self.stored.fetch_add(more, Ordering::Relaxed) + more;

@@ -37,6 +37,8 @@ pub(crate) struct DiskSet {
 
 /// Candidates between two looks at the limits.
 const LOOK: u64 = 1 << 10;
+/// States that move to disk between two looks at the time.
+const MOVED: usize = 1 << 14;
 
 impl DiskSet {
     pub fn new(width: usize, settings: &SpillSettings) -> Result<DiskSet, StorageError> {
@@ -78,16 +80,22 @@ impl DiskSet {
     }
 
     /// Adds states that were in memory, in their order; none of them is here.
-    pub fn take_over(&mut self, store: &mut StateStore) -> Result<(), StorageError> {
+    pub fn take_over(&mut self, store: &mut StateStore, watch: &LevelWatch) -> Result<(), Halt> {
         let order = store.take_order();
         for index in 0..store.len() {
+            if index.is_multiple_of(MOVED) {
+                watch.look_late()?;
+            }
             self.levels.push(store.state(index), store.parent(index))?;
         }
         // Once more in the order of hashes, for comparisons.
         let mut writer = self.hashes.writer();
         self.levels.begin_copy();
         let mut same_upper_half: Vec<(u64, usize)> = Vec::new();
-        for group in order.chunk_by(|a, b| a >> 32 == b >> 32) {
+        for (number, group) in order.chunk_by(|a, b| a >> 32 == b >> 32).enumerate() {
+            if number.is_multiple_of(MOVED) {
+                watch.look_late()?;
+            }
             let index = |entry: &u64| (entry & 0xffff_ffff) as usize;
             same_upper_half.clear();
             same_upper_half
@@ -99,19 +107,19 @@ impl DiskSet {
             }
         }
         self.levels.flush()?;
-        self.hashes.add(writer, &self.directory)
+        Ok(self.hashes.add(writer, &self.directory)?)
     }
 
     /// Adds a state that a checkpoint has.
-    pub fn restore(&mut self, state: &[u64], hash: u64, parent: u64) -> Result<(), StorageError> {
+    pub fn restore(&mut self, state: &[u64], hash: u64, parent: u64, watch: &LevelWatch) -> Result<(), Halt> {
         let batch = self.batch.get_or_insert_with(|| StateStore::with_long_ids(self.width));
         batch.reserve(batch.len() + 1);
         batch.insert(state, hash, parent);
-        if batch.bytes() > self.batch_bytes { self.end_restoring() } else { Ok(()) }
+        if batch.bytes() > self.batch_bytes { self.end_restoring(watch) } else { Ok(()) }
     }
 
-    pub fn end_restoring(&mut self) -> Result<(), StorageError> {
-        self.batch.take().map_or(Ok(()), |mut batch| self.take_over(&mut batch))
+    pub fn end_restoring(&mut self, watch: &LevelWatch) -> Result<(), Halt> {
+        self.batch.take().map_or(Ok(()), |mut batch| self.take_over(&mut batch, watch))
     }
 
     /// A state that is expanded now; those after it are read on the way.
