@@ -170,36 +170,58 @@ pub(crate) fn packed(labels: &[u64]) -> Vec<u64> {
 }
 
 /// What [`packed`] made into words.
-pub(crate) fn unpacked(words: &[u64]) -> impl Iterator<Item = u64> + '_ {
-    let (&count, words) = words.split_first().unwrap_or((&0, &[]));
-    let mut bytes = words.iter().flat_map(|word| word.to_le_bytes());
-    let mut number = move || {
+pub(crate) struct UnpackedLabels<'a> {
+    words: &'a [u64],
+    /// Labels that are left.
+    left: u64,
+    /// Bytes that are read.
+    at: usize,
+    rank: u64,
+}
+
+pub(crate) fn unpacked(words: &[u64]) -> UnpackedLabels<'_> {
+    let (&left, words) = words.split_first().unwrap_or((&0, &[]));
+    UnpackedLabels { words, left, at: 0, rank: 0 }
+}
+
+impl UnpackedLabels<'_> {
+    #[inline]
+    fn number(&mut self) -> Option<u64> {
         let (mut value, mut shift) = (0, 0);
         loop {
-            let byte = bytes.next()?;
-            value |= u64::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
+            let byte = self.words.get(self.at / 8)? >> (self.at % 8 * 8) & 0xff;
+            self.at += 1;
+            value |= (byte & 0x7f).checked_shl(shift).unwrap_or(0);
             shift += 7;
             if byte < 0x80 {
                 return Some(value);
             }
         }
-    };
-    let mut rank = 0u64;
-    (0..count).map_while(move |_| {
-        rank = rank.wrapping_add(number()?);
-        Some(rank << 32 | number()? & LOW)
-    })
+    }
+}
+
+impl Iterator for UnpackedLabels<'_> {
+    type Item = u64;
+
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        self.left = self.left.checked_sub(1)?;
+        self.rank = self.rank.wrapping_add(self.number()?);
+        Some(self.rank << 32 | self.number()? & LOW)
+    }
 }
 
 /// To ranks among the labels of one process: ranks among those of all processes. `labels` are those here, in order.
 pub(crate) fn ranks_among(labels: &[u64], others: &[Vec<u64>]) -> Vec<u32> {
     let mut ranks: Vec<u32> = (0..labels.len() as u32).collect();
     for other in others {
-        let mut other = unpacked(other).peekable();
+        let mut other = unpacked(other);
+        let mut next = other.next();
         let mut before = 0;
         for (label, rank) in labels.iter().zip(&mut ranks) {
-            while other.next_if(|other| other < label).is_some() {
+            while next.is_some_and(|other| other < *label) {
                 before += 1;
+                next = other.next();
             }
             *rank += before;
         }

@@ -140,7 +140,7 @@ impl StateStore {
             for &(sender, entry) in &group[..len] {
                 let (state, rest) = entry.split_at(self.width);
                 let before = self.len;
-                self.insert(state, rest[0], id(sender, rest[1]));
+                self.insert_with(state, rest[0], || id(sender, rest[1]));
                 if self.len > before {
                     labels.push(label(rest[0], rest[1]));
                 }
@@ -163,7 +163,7 @@ impl StateStore {
             self.reserve(self.len + 1);
             let before = self.len;
             let (state, rest) = entry.split_at(self.width);
-            self.insert(state, rest[0], id(sender, rest[1]));
+            self.insert_with(state, rest[0], || id(sender, rest[1]));
             if self.len > before {
                 room.take();
                 added(rest);
@@ -198,6 +198,12 @@ impl StateStore {
     /// There must be room for one more, see [`StateStore::reserve`].
     #[inline]
     pub fn insert(&mut self, state: &[u64], hash: u64, parent: u64) {
+        self.insert_with(state, hash, || parent);
+    }
+
+    /// The same; the parent is asked for if the state is new.
+    #[inline]
+    pub fn insert_with(&mut self, state: &[u64], hash: u64, parent: impl FnOnce() -> u64) {
         let tag = hash >> 32;
         let mut slot = self.home(hash);
         loop {
@@ -213,7 +219,7 @@ impl StateStore {
                 slot = 0;
             }
         }
-        self.append(state, parent);
+        self.append(state, parent());
         self.table[slot] = tag << 32 | self.len as u64;
     }
 
