@@ -187,3 +187,14 @@ fn operators_nest_only_so_deep() {
         }
     }
 }
+
+/// Blanks are those of C. Others are parts of words, and so is a `#`; a line ends with either of its two characters.
+#[test]
+fn words_are_split_at_the_blanks_of_c_only() {
+    let parse = |text: &str| trencher::parse(Source::new("test.txt", text));
+    let parsed = parse("\u{feff}# a comment\r\nthread\tt\u{b}initial\u{c}a#\rtransition a# b\u{a0} noop end\n\n ");
+    assert!(parsed.program.is_some() && parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
+    let parsed = parse("thread t initial a transition a b noop\u{a0}end");
+    let messages: Vec<&str> = parsed.diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+    assert_eq!(messages, ["thread `t` has no `end`", "there is no instruction `noop\u{a0}end`"]);
+}

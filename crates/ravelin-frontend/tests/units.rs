@@ -11,9 +11,9 @@ mod c_expression;
 mod c_text;
 #[path = "../src/print/names.rs"]
 mod names;
+#[path = "../src/trencher/numeral.rs"]
+mod numeral;
 #[path = "../src/memorax/lower/range.rs"]
 mod range;
 #[path = "../src/suggest.rs"]
 mod suggest;
-#[path = "../src/trencher/word.rs"]
-mod word;

@@ -1,6 +1,8 @@
 //! The tokens of a text of LLVM IR. Any text has some: bytes that mean nothing become [`Kind::Unknown`], which only
 //! matters where the parser meets it.
 
+use crate::parsing::{self, TokenClass};
+use ravelin_program::Span;
 use std::borrow::Cow;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +43,27 @@ pub struct Token {
     pub starts_line: bool,
     pub start: u32,
     pub end: u32,
+}
+
+impl parsing::Token for Token {
+    /// One byte.
+    type Symbol<'s> = u8;
+
+    fn class(self) -> TokenClass {
+        match self.kind {
+            Kind::Word => TokenClass::Word,
+            Kind::End => TokenClass::End,
+            _ => TokenClass::Other,
+        }
+    }
+
+    fn span(self) -> Span {
+        Span { start: self.start, end: self.end }
+    }
+
+    fn is_symbol(self, _: &str, symbol: u8) -> bool {
+        self.kind == Kind::Symbol(symbol)
+    }
 }
 
 /// All tokens of a text of less than 4 GiB; the last one is [`Kind::End`].

@@ -5,6 +5,7 @@
 use super::cursor::{LitmusCursor, MAX_DEPTH, Name};
 use super::lexer::LitmusTokenKind;
 use crate::Diagnostic;
+use crate::parsing::TokenParser;
 use ravelin_program::{GoalKind, Span, Value};
 
 #[derive(Debug, Default)]
@@ -42,15 +43,15 @@ pub enum Operand {
 
 /// The code ends before one of these.
 pub fn starts(cursor: &LitmusCursor<'_, '_>) -> bool {
-    ["exists", "forall", "locations", "filter", "~"].iter().any(|word| cursor.at(word))
-        || (cursor.at("not") && cursor.at_ahead(1, "exists"))
+    ["exists", "forall", "locations", "filter", "~"].iter().any(|word| cursor.is(word))
+        || (cursor.is("not") && cursor.is_ahead(1, "exists"))
 }
 
 pub fn parse(cursor: &mut LitmusCursor<'_, '_>) -> FinalClause {
     let mut verdict = FinalClause::default();
-    while !cursor.at_end() {
-        let start = cursor.peek().span;
-        let before = cursor.taken();
+    while !cursor.is_end() {
+        let start = cursor.token().span;
+        let before = cursor.at;
         let parsed = if cursor.eat("locations") {
             locations(cursor, &mut verdict)
         } else if cursor.eat("filter") {
@@ -60,8 +61,8 @@ pub fn parse(cursor: &mut LitmusCursor<'_, '_>) -> FinalClause {
         };
         if parsed.is_none() {
             // One word about a broken end is enough.
-            while !cursor.at_end() && (cursor.taken() == before || !starts(cursor)) {
-                cursor.next();
+            while !cursor.is_end() && (cursor.at == before || !starts(cursor)) {
+                cursor.bump();
             }
         }
         while cursor.eat(";") {}
@@ -74,16 +75,16 @@ fn quantified(cursor: &mut LitmusCursor<'_, '_>, start: Span, verdict: &mut Fina
         GoalKind::Exists
     } else if cursor.eat("forall") {
         GoalKind::Finally
-    } else if (cursor.at("~") || cursor.at("not")) && cursor.at_ahead(1, "exists") {
-        cursor.next();
-        cursor.next();
+    } else if (cursor.is("~") || cursor.is("not")) && cursor.is_ahead(1, "exists") {
+        cursor.bump();
+        cursor.bump();
         GoalKind::NeverFinally
     } else {
         let expected = match verdict.condition {
             Some(_) => "nothing after the condition",
             None => "`locations`, `filter`, `exists`, `~exists` or `forall`",
         };
-        cursor.unexpected(expected);
+        cursor.expected(expected);
         return None;
     };
     let condition = proposition(cursor, 0)?;
@@ -98,24 +99,24 @@ fn quantified(cursor: &mut LitmusCursor<'_, '_>, start: Span, verdict: &mut Fina
 }
 
 fn locations(cursor: &mut LitmusCursor<'_, '_>, verdict: &mut FinalClause) -> Option<()> {
-    cursor.expect("[", "after `locations`")?;
-    while !cursor.at("]") {
+    cursor.take("[", "after `locations`")?;
+    while !cursor.is("]") {
         if cursor.eat(";") {
             continue;
         }
         verdict.locations.push(place(cursor)?);
-        if !cursor.at(";") && !cursor.at("]") {
-            cursor.unexpected("`;` or `]` after a location");
+        if !cursor.is(";") && !cursor.is("]") {
+            cursor.expected("`;` or `]` after a location");
             return None;
         }
     }
-    cursor.next();
+    cursor.bump();
     Some(())
 }
 
 fn proposition(cursor: &mut LitmusCursor<'_, '_>, depth: usize) -> Option<Proposition> {
     if depth > MAX_DEPTH {
-        let span = cursor.peek().span;
+        let span = cursor.token().span;
         cursor.error(span, format!("conditions nest at most {MAX_DEPTH} deep"));
         return None;
     }
@@ -150,7 +151,7 @@ fn atom(cursor: &mut LitmusCursor<'_, '_>, depth: usize) -> Option<Proposition> 
     }
     let inner = if cursor.eat("(") {
         let inner = proposition(cursor, depth + 1)?;
-        cursor.expect(")", "after the condition")?;
+        cursor.take(")", "after the condition")?;
         inner
     } else if cursor.eat("true") {
         Proposition::Constant(true)
@@ -164,24 +165,24 @@ fn atom(cursor: &mut LitmusCursor<'_, '_>, depth: usize) -> Option<Proposition> 
 
 fn comparison(cursor: &mut LitmusCursor<'_, '_>) -> Option<Proposition> {
     let left = place(cursor)?;
-    let negated = cursor.at("!=");
-    if !negated && !cursor.at("=") && !cursor.at("==") {
-        cursor.unexpected("`=` and a value");
+    let negated = cursor.is("!=");
+    if !negated && !cursor.is("=") && !cursor.is("==") {
+        cursor.expected("`=` and a value");
         return None;
     }
-    cursor.next();
+    cursor.bump();
     let right = operand(cursor)?;
     let equal = Proposition::Equal(left, right);
     Some(if negated { Proposition::Not(Box::new(equal)) } else { equal })
 }
 
 fn operand(cursor: &mut LitmusCursor<'_, '_>) -> Option<Operand> {
-    let is_register = matches!(cursor.peek().kind, LitmusTokenKind::Int(_)) && cursor.at_ahead(1, ":");
-    if is_register || cursor.at("[") || cursor.at("*") {
+    let is_register = matches!(cursor.token().kind, LitmusTokenKind::Int(_)) && cursor.is_ahead(1, ":");
+    if is_register || cursor.is("[") || cursor.is("*") {
         return place(cursor).map(Operand::Content);
     }
-    if cursor.eat("&") || cursor.is_word(0) {
-        let name = cursor.word("the name of a memory cell")?;
+    if cursor.eat("&") || cursor.is_name(0) {
+        let name = cursor.name("the name of a memory cell")?;
         let index = index(cursor)?.map_or(0, |(index, _)| index);
         return Some(Operand::AddressOf(name, index));
     }
@@ -190,37 +191,37 @@ fn operand(cursor: &mut LitmusCursor<'_, '_>) -> Option<Operand> {
 
 /// `0:rax`, `P0:r1`, `x`, `[x]`, `*x` or `t[1]`.
 pub fn place(cursor: &mut LitmusCursor<'_, '_>) -> Option<FinalPlace> {
-    if let LitmusTokenKind::Int(number) = cursor.peek().kind {
-        let token = cursor.next();
+    if let LitmusTokenKind::Int(number) = cursor.token().kind {
+        let token = cursor.bump();
         let Ok(number) = Value::try_from(number) else {
             cursor.error(token.span, "there is no such thread");
             return None;
         };
         return register(cursor, number, token.span);
     }
-    if cursor.is_word(0) && cursor.at_ahead(1, ":") {
-        let token = cursor.peek();
+    if cursor.is_name(0) && cursor.is_ahead(1, ":") {
+        let token = cursor.token();
         if let Some(number) = cursor.text_of(token).strip_prefix('P').and_then(|digits| digits.parse().ok()) {
-            cursor.next();
+            cursor.bump();
             return register(cursor, number, token.span);
         }
     }
     if cursor.eat("[") {
-        let name = cursor.word("the name of a memory cell")?;
+        let name = cursor.name("the name of a memory cell")?;
         let index = index(cursor)?;
-        cursor.expect("]", "after the name")?;
+        cursor.take("]", "after the name")?;
         return Some(FinalPlace::Cell { name, index });
     }
     cursor.eat("*");
-    let name = cursor.word("a register (`0:rax`) or a memory cell (`x`)")?;
+    let name = cursor.name("a register (`0:rax`) or a memory cell (`x`)")?;
     let index = index(cursor)?;
     Some(FinalPlace::Cell { name, index })
 }
 
 fn register(cursor: &mut LitmusCursor<'_, '_>, thread: Value, number: Span) -> Option<FinalPlace> {
-    cursor.expect(":", "and a register after the thread's number")?;
+    cursor.take(":", "and a register after the thread's number")?;
     cursor.eat("%");
-    let name = cursor.word("the name of a register")?;
+    let name = cursor.name("the name of a register")?;
     Some(FinalPlace::Register { thread, number, name })
 }
 
@@ -229,6 +230,6 @@ fn index(cursor: &mut LitmusCursor<'_, '_>) -> Option<Option<(Value, Span)>> {
         return Some(None);
     }
     let index = cursor.integer("an index")?;
-    cursor.expect("]", "after the index")?;
+    cursor.take("]", "after the index")?;
     Some(Some(index))
 }

@@ -1,8 +1,10 @@
-//! A place in the tokens, and the small steps that every parser here takes.
+//! A place in the tokens, and what is said of what stands there.
 
 use super::lexer::{LitmusToken, LitmusTokenKind};
 use crate::Diagnostic;
+use crate::parsing::{Cursor, TokenParser};
 use ravelin_program::{Span, Value};
+use std::ops::{Deref, DerefMut};
 
 /// How deep expressions, statements and conditions may nest.
 pub const MAX_DEPTH: usize = 100;
@@ -14,104 +16,82 @@ pub struct Name {
     pub span: Span,
 }
 
-/// Gives out tokens; after the last one it gives the end for ever.
+/// A cursor that also knows where errors go.
 pub struct LitmusCursor<'t, 'd> {
-    text: &'t str,
-    tokens: Vec<LitmusToken>,
-    at: usize,
+    cursor: Cursor<'t, LitmusToken>,
     pub diagnostics: &'d mut Vec<Diagnostic>,
+}
+
+impl<'t> Deref for LitmusCursor<'t, '_> {
+    type Target = Cursor<'t, LitmusToken>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.cursor
+    }
+}
+
+impl DerefMut for LitmusCursor<'_, '_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.cursor
+    }
+}
+
+impl<'t> TokenParser<'t> for LitmusCursor<'t, '_> {
+    type Token = LitmusToken;
+
+    const RESERVED: &'static str = "keyword";
+
+    fn cursor(&mut self) -> &mut Cursor<'t, LitmusToken> {
+        &mut self.cursor
+    }
+
+    fn diagnostics(&mut self) -> &mut Vec<Diagnostic> {
+        self.diagnostics
+    }
+
+    /// Instructions and keywords may be names.
+    fn is_reserved(_: &str) -> bool {
+        false
+    }
 }
 
 impl<'t, 'd> LitmusCursor<'t, 'd> {
     pub fn new(text: &'t str, tokens: Vec<LitmusToken>, diagnostics: &'d mut Vec<Diagnostic>) -> LitmusCursor<'t, 'd> {
-        debug_assert!(tokens.last().is_some_and(|token| token.kind == LitmusTokenKind::End));
-        LitmusCursor { text, tokens, at: 0, diagnostics }
-    }
-
-    pub fn peek(&self) -> LitmusToken {
-        self.peek_at(0)
-    }
-
-    pub fn peek_at(&self, ahead: usize) -> LitmusToken {
-        self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
-    }
-
-    pub fn next(&mut self) -> LitmusToken {
-        let token = self.peek();
-        self.at = (self.at + 1).min(self.tokens.len() - 1);
-        token
-    }
-
-    /// How many tokens have been taken: for loops that must get on.
-    pub fn taken(&self) -> usize {
-        self.at
+        LitmusCursor { cursor: Cursor::new(text, tokens), diagnostics }
     }
 
     /// The span of the token taken last.
     pub fn before(&self) -> Span {
-        self.tokens[self.at.saturating_sub(1)].span
+        self.nth(self.at.saturating_sub(1)).span
     }
 
-    pub fn at_end(&self) -> bool {
-        self.peek().kind == LitmusTokenKind::End
-    }
-
-    pub fn text_of(&self, token: LitmusToken) -> &'t str {
-        match token.kind {
-            LitmusTokenKind::End => "",
-            _ => &self.text[token.span.start as usize..token.span.end as usize],
-        }
-    }
-
-    /// Whether the next token is this sign or word.
-    pub fn at(&self, text: &str) -> bool {
-        self.at_ahead(0, text)
-    }
-
-    pub fn at_ahead(&self, ahead: usize, text: &str) -> bool {
-        self.text_of(self.peek_at(ahead)) == text
-    }
-
-    pub fn is_word(&self, ahead: usize) -> bool {
-        self.peek_at(ahead).kind == LitmusTokenKind::Word
-    }
-
-    pub fn eat(&mut self, text: &str) -> bool {
-        let found = self.at(text);
-        if found {
-            self.next();
-        }
-        found
+    pub fn is_name(&self, ahead: usize) -> bool {
+        self.ahead(ahead).kind == LitmusTokenKind::Word
     }
 
     /// Takes a sign that must be here; `place` says what it belongs to.
-    pub fn expect(&mut self, text: &str, place: &str) -> Option<Span> {
-        if self.at(text) {
-            return Some(self.next().span);
-        }
-        self.unexpected(&format!("`{text}` {place}"));
-        None
+    pub fn take(&mut self, sign: &str, place: &str) -> Option<Span> {
+        let span = self.span();
+        self.expect(sign, place).ok().map(|()| span)
     }
 
-    pub fn word(&mut self, what: &str) -> Option<Name> {
-        let token = self.peek();
-        if token.kind != LitmusTokenKind::Word {
-            self.unexpected(what);
+    pub fn name(&mut self, what: &str) -> Option<Name> {
+        let Some(text) = self.word().map(str::to_owned) else {
+            self.expected(what);
             return None;
-        }
-        self.next();
-        Some(Name { text: self.text_of(token).to_owned(), span: token.span })
+        };
+        Some(Name { text, span: self.bump().span })
     }
 
     /// An integer, perhaps with a sign. Values from 2⁶³ on are taken as 64-bit patterns.
     pub fn integer(&mut self, what: &str) -> Option<(Value, Span)> {
-        let start = self.peek().span;
+        let start = self.token().span;
         let negative = self.eat("-");
-        let LitmusTokenKind::Int(value) = self.peek().kind else {
-            self.unexpected(what);
+        let LitmusTokenKind::Int(value) = self.token().kind else {
+            self.expected(what);
             return None;
         };
-        let span = start.to(self.next().span);
+        let span = start.to(self.bump().span);
         match pattern(if negative { -value } else { value }) {
             Some(value) => Some((value, span)),
             None => {
@@ -121,23 +101,8 @@ impl<'t, 'd> LitmusCursor<'t, 'd> {
         }
     }
 
-    /// Reports that something else was expected here. Nothing is said about tokens that are wrong in themselves.
-    pub fn unexpected(&mut self, expected: &str) {
-        let token = self.peek();
-        let found = match token.kind {
-            LitmusTokenKind::Wrong => return,
-            LitmusTokenKind::End => "the end of the file".to_owned(),
-            _ => format!("`{}`", self.text_of(token)),
-        };
-        self.error(token.span, format!("expected {expected}, found {found}"));
-    }
-
     pub fn error(&mut self, span: Span, message: impl Into<String>) {
         self.report(Diagnostic::error(span, message));
-    }
-
-    pub fn report(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::condition::{FinalPlace, place};
 use super::cursor::{LitmusCursor, Name};
 use super::lexer::LitmusTokenKind;
+use crate::parsing::TokenParser;
 use ravelin_program::{Span, Value};
 
 #[derive(Debug, Default)]
@@ -44,34 +45,34 @@ const MAX_CELLS: usize = 1 << 16;
 
 /// Parses `{ … }`. `None` if there is no such thing here.
 pub fn parse(cursor: &mut LitmusCursor<'_, '_>) -> Option<Init> {
-    cursor.expect("{", "at the start of the initial state")?;
+    cursor.take("{", "at the start of the initial state")?;
     let mut init = Init::default();
-    while !cursor.at("}") && !cursor.at_end() {
+    while !cursor.is("}") && !cursor.is_end() {
         if cursor.eat(";") {
             continue;
         }
         if item(cursor, &mut init).is_none() {
             skip_item(cursor);
-        } else if !cursor.at(";") && !cursor.at("}") {
-            cursor.unexpected("`;` or `}` after the initial value");
+        } else if !cursor.is(";") && !cursor.is("}") {
+            cursor.expected("`;` or `}` after the initial value");
             skip_item(cursor);
         }
     }
-    cursor.expect("}", "at the end of the initial state")?;
+    cursor.take("}", "at the end of the initial state")?;
     Some(init)
 }
 
 fn skip_item(cursor: &mut LitmusCursor<'_, '_>) {
     let mut depth = 0;
-    while !cursor.at_end() {
+    while !cursor.is_end() {
         match () {
-            () if cursor.at("{") => depth += 1,
-            () if cursor.at("}") && depth == 0 => return,
-            () if cursor.at("}") => depth -= 1,
-            () if cursor.at(";") && depth == 0 => return,
+            () if cursor.is("{") => depth += 1,
+            () if cursor.is("}") && depth == 0 => return,
+            () if cursor.is("}") => depth -= 1,
+            () if cursor.is(";") && depth == 0 => return,
             () => {}
         }
-        cursor.next();
+        cursor.bump();
     }
 }
 
@@ -124,16 +125,16 @@ fn type_words(cursor: &mut LitmusCursor<'_, '_>) -> DeclaredType {
     let mut declared = DeclaredType { size: None, pointer: false };
     loop {
         // The last word before anything that is no type is the name.
-        let type_word = cursor.is_word(0)
-            && (cursor.is_word(1)
-                || cursor.at_ahead(1, "*")
-                || (matches!(cursor.peek_at(1).kind, LitmusTokenKind::Int(_)) && cursor.at_ahead(2, ":")));
+        let type_word = cursor.is_name(0)
+            && (cursor.is_name(1)
+                || cursor.is_ahead(1, "*")
+                || (matches!(cursor.ahead(1).kind, LitmusTokenKind::Int(_)) && cursor.is_ahead(2, ":")));
         if type_word {
-            let word = cursor.next();
+            let word = cursor.bump();
             let size = size_of(cursor.text_of(word));
             declared.size = Some(declared.size.unwrap_or(0).max(size));
-        } else if cursor.at("*") && declared.size.is_some() {
-            cursor.next();
+        } else if cursor.is("*") && declared.size.is_some() {
+            cursor.bump();
             declared.pointer = true;
             declared.size = Some(8);
         } else {
@@ -157,18 +158,18 @@ pub fn size_of(word: &str) -> Value {
 }
 
 fn values(cursor: &mut LitmusCursor<'_, '_>, cells: usize, name: Span) -> Option<Vec<InitValue>> {
-    if !cursor.at("{") {
+    if !cursor.is("{") {
         return Some(vec![value(cursor)?]);
     }
-    let open = cursor.next().span;
+    let open = cursor.bump().span;
     let mut values = Vec::new();
-    while !cursor.at("}") {
+    while !cursor.is("}") {
         values.push(value(cursor)?);
         if !cursor.eat(",") {
             break;
         }
     }
-    let close = cursor.expect("}", "after the values of an array")?;
+    let close = cursor.take("}", "after the values of an array")?;
     if values.len() > cells {
         let message = format!("{} values are given for {cells} cells", values.len());
         cursor.report(crate::Diagnostic::error(open.to(close), message).with_secondary(name, "declared here"));
@@ -178,20 +179,20 @@ fn values(cursor: &mut LitmusCursor<'_, '_>, cells: usize, name: Span) -> Option
 }
 
 fn value(cursor: &mut LitmusCursor<'_, '_>) -> Option<InitValue> {
-    if cursor.is_word(0) && cursor.at_ahead(1, "(") {
+    if cursor.is_name(0) && cursor.is_ahead(1, "(") {
         // ATOMIC_INIT(0) and the like.
-        cursor.next();
-        cursor.next();
+        cursor.bump();
+        cursor.bump();
         let (number, _) = cursor.integer("a number")?;
-        cursor.expect(")", "after the number")?;
+        cursor.take(")", "after the number")?;
         return Some(InitValue::Number(number));
     }
-    if cursor.eat("&") || cursor.is_word(0) {
-        let name = cursor.word("the name of a memory cell")?;
+    if cursor.eat("&") || cursor.is_name(0) {
+        let name = cursor.name("the name of a memory cell")?;
         let mut index = 0;
         if cursor.eat("[") {
             index = cursor.integer("an index")?.0;
-            cursor.expect("]", "after the index")?;
+            cursor.take("]", "after the index")?;
         }
         return Some(InitValue::AddressOf(name, index));
     }

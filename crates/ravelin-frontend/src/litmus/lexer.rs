@@ -2,6 +2,7 @@
 
 use super::header::{Dialect, nested_comment};
 use crate::Diagnostic;
+use crate::parsing::{Token, TokenClass};
 use ravelin_program::Span;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,28 @@ pub enum LitmusTokenKind {
 pub struct LitmusToken {
     pub kind: LitmusTokenKind,
     pub span: Span,
+}
+
+impl Token for LitmusToken {
+    type Symbol<'s> = &'s str;
+
+    fn class(self) -> TokenClass {
+        match self.kind {
+            LitmusTokenKind::Word => TokenClass::Word,
+            LitmusTokenKind::Int(_) | LitmusTokenKind::Sign => TokenClass::Other,
+            LitmusTokenKind::Wrong => TokenClass::Missing,
+            LitmusTokenKind::End => TokenClass::End,
+        }
+    }
+
+    fn span(self) -> Span {
+        self.span
+    }
+
+    /// Signs and words alike.
+    fn is_symbol(self, text: &str, symbol: &str) -> bool {
+        self.kind != LitmusTokenKind::End && text == symbol
+    }
 }
 
 /// Longest first.

@@ -173,24 +173,24 @@ fn ordered_in(expression: &Expression, step: Option<u32>, found: &mut Vec<Ordere
 fn rows(cursor: &mut LitmusCursor<'_, '_>) -> Vec<OutlineRow> {
     let mut rows = Vec::new();
     let mut named = false;
-    while !cursor.at_end() && !condition::starts(cursor) {
-        let mut row = OutlineRow { cells: Vec::new(), start: cursor.peek().span.start as usize, end: 0 };
+    while !cursor.is_end() && !condition::starts(cursor) {
+        let mut row = OutlineRow { cells: Vec::new(), start: cursor.token().span.start as usize, end: 0 };
         loop {
             let mut cell = OutlineCell { labels: None, code: None, separator: 0 };
-            while cursor.is_word(0) && cursor.at_ahead(1, ":") {
-                let span = cursor.next().span.to(cursor.next().span);
+            while cursor.is_name(0) && cursor.is_ahead(1, ":") {
+                let span = cursor.bump().span.to(cursor.bump().span);
                 cell.labels = Some(cell.labels.map_or(span, |labels: Span| labels.to(span)));
             }
-            while !cursor.at_end() && !cursor.at("|") && !cursor.at(";") {
-                let span = cursor.next().span;
+            while !cursor.is_end() && !cursor.is("|") && !cursor.is(";") {
+                let span = cursor.bump().span;
                 cell.code = Some(cell.code.map_or(span, |code: Span| code.to(span)));
             }
-            let separator = cursor.peek().span;
+            let separator = cursor.token().span;
             cell.separator = separator.start as usize;
             row.end = separator.end as usize;
             row.cells.push(cell);
             if !cursor.eat("|") {
-                cursor.next();
+                cursor.bump();
                 break;
             }
         }

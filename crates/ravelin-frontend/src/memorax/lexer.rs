@@ -1,7 +1,7 @@
 //! Text to tokens. Lexing never stops: characters that mean nothing are reported, once for each run of them, and skipped.
 
 use crate::Diagnostic;
-use crate::parsing::{self, TokenKind};
+use crate::parsing::{self, TokenClass, TokenKind};
 use ravelin_program::Span;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,12 +16,18 @@ pub struct Token {
 }
 
 impl parsing::Token for Token {
-    fn kind(self) -> TokenKind {
-        self.kind
+    type Symbol<'s> = &'s str;
+
+    fn class(self) -> TokenClass {
+        self.kind.class()
     }
 
     fn span(self) -> Span {
         self.span
+    }
+
+    fn is_symbol(self, _: &str, symbol: &str) -> bool {
+        self.kind.is_symbol(symbol)
     }
 }
 

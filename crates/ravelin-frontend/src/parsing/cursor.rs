@@ -1,12 +1,12 @@
 //! A place in the tokens of a text, and the small steps that parsers take there.
 
-use super::token::{LineToken, Token, TokenKind};
+use super::token::{LineToken, Token, TokenClass, TokenKind};
 use ravelin_program::Span;
 
 /// Gives out tokens; after the last one it gives the end for ever.
 pub struct Cursor<'a, T> {
     text: &'a str,
-    /// Ends with a token of kind [`TokenKind::End`].
+    /// The last one is the end.
     tokens: Vec<T>,
     /// How many tokens have been consumed.
     pub at: usize,
@@ -14,7 +14,7 @@ pub struct Cursor<'a, T> {
 
 impl<'a, T: Token> Cursor<'a, T> {
     pub fn new(text: &'a str, tokens: Vec<T>) -> Cursor<'a, T> {
-        debug_assert!(tokens.last().is_some_and(|token| token.kind() == TokenKind::End));
+        debug_assert!(tokens.last().is_some_and(|token| token.class() == TokenClass::End));
         Cursor { text, tokens, at: 0 }
     }
 
@@ -47,20 +47,26 @@ impl<'a, T: Token> Cursor<'a, T> {
         self.text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
+    /// What stands at the place of a token.
+    pub fn text_of(&self, token: T) -> &'a str {
+        self.quote(token.span())
+    }
+
     pub fn word_of(&self, token: T) -> Option<&'a str> {
-        (token.kind() == TokenKind::Word).then(|| self.quote(token.span()))
+        (token.class() == TokenClass::Word).then(|| self.quote(token.span()))
     }
 
     pub fn word(&self) -> Option<&'a str> {
         self.word_of(self.token())
     }
 
-    pub fn is(&self, symbol: &str) -> bool {
+    pub fn is(&self, symbol: T::Symbol<'_>) -> bool {
         self.is_ahead(0, symbol)
     }
 
-    pub fn is_ahead(&self, distance: usize, symbol: &str) -> bool {
-        matches!(self.ahead(distance).kind(), TokenKind::Symbol(found) if found == symbol)
+    pub fn is_ahead(&self, distance: usize, symbol: T::Symbol<'_>) -> bool {
+        let token = self.ahead(distance);
+        token.is_symbol(self.text_of(token), symbol)
     }
 
     pub fn is_word(&self, word: &str) -> bool {
@@ -68,7 +74,7 @@ impl<'a, T: Token> Cursor<'a, T> {
     }
 
     pub fn is_end(&self) -> bool {
-        self.token().kind() == TokenKind::End
+        self.token().class() == TokenClass::End
     }
 
     /// The end of what has been consumed.
@@ -86,13 +92,13 @@ impl<'a, T: Token> Cursor<'a, T> {
 
     pub fn bump(&mut self) -> T {
         let token = self.token();
-        if token.kind() != TokenKind::End {
+        if token.class() != TokenClass::End {
             self.at += 1;
         }
         token
     }
 
-    pub fn eat(&mut self, symbol: &str) -> bool {
+    pub fn eat(&mut self, symbol: T::Symbol<'_>) -> bool {
         let found = self.is(symbol);
         if found {
             self.bump();
@@ -108,6 +114,15 @@ impl<'a, T: Token> Cursor<'a, T> {
         found
     }
 
+    /// Goes to the first token from here on at which parsing can `stop`.
+    pub fn skip_until(&mut self, stop: impl Fn(T) -> bool) {
+        while !self.is_end() && !stop(self.token()) {
+            self.bump();
+        }
+    }
+}
+
+impl<T: for<'s> Token<Symbol<'s> = &'s str>> Cursor<'_, T> {
     /// Skips a block with all blocks in it.
     pub fn skip_braces(&mut self) {
         self.skip_between("{", "}");

@@ -8,5 +8,5 @@ mod token;
 
 pub use cursor::Cursor;
 pub use lexeme::Lexer;
-pub use parser::{Open, Parse, StatementParser, SyntaxError, TokenParser};
-pub use token::{LineToken, Token, TokenKind};
+pub use parser::{NestedParser, Open, Parse, StatementParser, SyntaxError, TokenParser};
+pub use token::{LineToken, Token, TokenClass, TokenKind};

@@ -1,11 +1,11 @@
-//! What parsers of rav, TPL and Memorax have in common: what they say where something else was expected, names that are
-//! not reserved, the end of a statement, and limits on nesting and on operators.
+//! What parsers have in common: what they say where something else was expected, the end of a statement, and limits on
+//! nesting and on operators.
 //!
 //! The limits exist because everything that walks the tree afterwards does so by recursion; a chain of operators is a
 //! tree as deep as it is long.
 
 use super::cursor::Cursor;
-use super::token::{LineToken, Token, TokenKind};
+use super::token::{LineToken, Token, TokenClass};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
 use ravelin_program::Span;
@@ -34,15 +34,12 @@ pub struct Open {
 
 /// A parser over a [`Cursor`]. What it needs of a language stands first, what follows from it afterwards.
 pub trait TokenParser<'a> {
-    type Token: Token + 'a;
+    type Token: for<'s> Token<Symbol<'s> = &'s str> + 'a;
 
     /// What a word that cannot be a name is called: `keyword` or `reserved word`.
     const RESERVED: &'static str;
-    /// What can be done about a statement that is nested too deeply, and about one with too many operators.
-    const SIMPLIFY: [Option<&'static str>; 2];
 
     fn cursor(&mut self) -> &mut Cursor<'a, Self::Token>;
-    fn open(&mut self) -> &mut Open;
     fn diagnostics(&mut self) -> &mut Vec<Diagnostic>;
     fn is_reserved(word: &str) -> bool;
 
@@ -55,9 +52,9 @@ pub trait TokenParser<'a> {
     fn found(&mut self) -> String {
         let cursor = self.cursor();
         let quote = cursor.quote(cursor.span());
-        match cursor.token().kind() {
-            TokenKind::End => "the end of the file".to_owned(),
-            TokenKind::Word if Self::is_reserved(quote) => format!("the {} `{quote}`", Self::RESERVED),
+        match cursor.token().class() {
+            TokenClass::End => "the end of the file".to_owned(),
+            TokenClass::Word if Self::is_reserved(quote) => format!("the {} `{quote}`", Self::RESERVED),
             _ => format!("`{quote}`"),
         }
     }
@@ -77,7 +74,7 @@ pub trait TokenParser<'a> {
 
     /// The same where one of some words would have been accepted.
     fn expected_word<'b>(&mut self, what: &str, words: impl IntoIterator<Item = &'b str>) -> SyntaxError {
-        if self.cursor().token().kind() == TokenKind::Missing {
+        if self.cursor().token().class() == TokenClass::Missing {
             return SyntaxError;
         }
         let message = format!("expected {what}, found {}", self.found());
@@ -87,6 +84,14 @@ pub trait TokenParser<'a> {
         }
         self.report(diagnostic)
     }
+}
+
+/// A parser of a language whose blocks and expressions are in each other.
+pub trait NestedParser<'a>: TokenParser<'a> {
+    /// What can be done about a statement that is nested too deeply, and about one with too many operators.
+    const SIMPLIFY: [Option<&'static str>; 2];
+
+    fn open(&mut self) -> &mut Open;
 
     /// Runs a parser one level deeper.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {

@@ -1,4 +1,4 @@
-//! The tokens of rav, TPL, Memorax and litmus tests: words, numbers and symbols, each with its place.
+//! Tokens: words, numbers and symbols, each with its place.
 
 use ravelin_program::Span;
 
@@ -16,10 +16,40 @@ pub enum TokenKind {
     End,
 }
 
+impl TokenKind {
+    pub fn class(self) -> TokenClass {
+        match self {
+            TokenKind::Word => TokenClass::Word,
+            TokenKind::Missing => TokenClass::Missing,
+            TokenKind::End => TokenClass::End,
+            TokenKind::Number(_) | TokenKind::Symbol(_) | TokenKind::Register => TokenClass::Other,
+        }
+    }
+
+    pub fn is_symbol(self, symbol: &str) -> bool {
+        matches!(self, TokenKind::Symbol(found) if found == symbol)
+    }
+}
+
+/// What every parser has to know of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenClass {
+    Word,
+    Other,
+    /// Nothing is expected or found here any more: the error has been reported.
+    Missing,
+    End,
+}
+
 /// A token of one of the languages, which may say more than this.
 pub trait Token: Copy {
-    fn kind(self) -> TokenKind;
+    /// What symbols are compared with.
+    type Symbol<'s>: Copy;
+
+    fn class(self) -> TokenClass;
     fn span(self) -> Span;
+    /// Whether it is this symbol; `text` is what stands at its place.
+    fn is_symbol(self, text: &str, symbol: Self::Symbol<'_>) -> bool;
 }
 
 /// A token of rav or TPL, whose parsers go on after an error at the next line that starts a statement.
@@ -34,11 +64,17 @@ pub struct LineToken {
 }
 
 impl Token for LineToken {
-    fn kind(self) -> TokenKind {
-        self.kind
+    type Symbol<'s> = &'s str;
+
+    fn class(self) -> TokenClass {
+        self.kind.class()
     }
 
     fn span(self) -> Span {
         self.span
+    }
+
+    fn is_symbol(self, _: &str, symbol: &str) -> bool {
+        self.kind.is_symbol(symbol)
     }
 }

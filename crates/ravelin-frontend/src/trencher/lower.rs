@@ -1,8 +1,9 @@
 //! Threads as written to a program: states become locations labelled with their names, and every name that is read or
 //! set becomes a register of its thread.
 
+use super::numeral::Numeral;
 use super::syntax::{FileText, InstructionText, MemorySize, Term, ThreadText};
-use super::word::{Numeral, Word};
+use super::word::Word;
 use crate::Diagnostic;
 use ravelin_program::{
     Address, Copies, Domain, Escape, Expr, Instruction, LocId, Location, Memory, Order, Program, RegId, Register,

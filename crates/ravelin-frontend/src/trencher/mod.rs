@@ -12,9 +12,10 @@
 //! register or a cell wraps, as in the Promela that Persist makes of them. [`wrap`] does the same for files that do not say so.
 
 mod lower;
+mod numeral;
 pub(crate) mod parser;
 pub(crate) mod syntax;
-pub(crate) mod word;
+mod word;
 
 use crate::diagnostic::tidy;
 use crate::{Diagnostic, Language, ParseResult};

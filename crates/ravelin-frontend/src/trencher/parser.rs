@@ -5,11 +5,12 @@
 //! name although it starts a line is therefore remembered; if an error comes before the next command, that keyword is
 //! what is complained about, and reading goes on from there.
 
+use super::numeral::Numeral;
 use super::syntax::{FileText, InstructionText, MemorySize, Term, ThreadText, TransitionText};
-use super::word::{Numeral, Word, Words};
+use super::word::{Word, WordToken, words};
 use crate::Diagnostic;
-use crate::parsing::{Parse, SyntaxError};
-use ravelin_program::{BinaryOp, Span, Value};
+use crate::parsing::{Cursor, Parse, SyntaxError};
+use ravelin_program::{BinaryOp, Value};
 
 const KEYWORDS: [&str; 4] = ["thread", "initial", "transition", "end"];
 const INSTRUCTIONS: [&str; 8] = ["read", "write", "local", "check", "mfence", "noop", "lock", "unlock"];
@@ -26,10 +27,9 @@ const MAX_CELLS: Value = 65_536;
 /// What could be made out, and everything wrong with the text.
 pub fn parse(text: &str) -> (FileText<'_>, Vec<Diagnostic>) {
     let mut parser = Parser {
-        words: Words::new(text),
+        cursor: Cursor::new(text, words(text)),
         diagnostics: Vec::new(),
         swallowed: None,
-        last: Span::NOWHERE,
         cut_short: false,
         transitions: 0,
         operators: 0,
@@ -39,12 +39,10 @@ pub fn parse(text: &str) -> (FileText<'_>, Vec<Diagnostic>) {
 }
 
 struct Parser<'a> {
-    words: Words<'a>,
+    cursor: Cursor<'a, WordToken>,
     diagnostics: Vec<Diagnostic>,
-    /// A keyword at the start of a line that was taken for a name in this command, and what was expected there.
-    swallowed: Option<(Word<'a>, &'static str)>,
-    /// The word read last.
-    last: Span,
+    /// A keyword at the start of a line that was taken for a name in this command, by number, and what was expected there.
+    swallowed: Option<(usize, &'static str)>,
     /// It has been said that the text ends too early.
     cut_short: bool,
     transitions: usize,
@@ -57,7 +55,7 @@ impl<'a> Parser<'a> {
         let mut file = FileText::default();
         while let Some(word) = self.next() {
             match word.text {
-                "#" => self.words.skip_line(),
+                "#" => self.skip_line(),
                 "thread" if file.threads.len() >= MAX_THREADS => {
                     let message = format!("a program may have {MAX_THREADS} threads, and this one has more");
                     self.diagnostics.push(Diagnostic::error(word.span, message));
@@ -83,7 +81,7 @@ impl<'a> Parser<'a> {
                 text if text.starts_with('#') => {
                     let error = Diagnostic::error(word.span, "a comment starts with a `#` that stands alone");
                     self.diagnostics.push(error.with_help("put a blank after the `#`"));
-                    self.words.skip_line();
+                    self.skip_line();
                 }
                 text => {
                     let error = Diagnostic::error(word.span, format!("expected `thread` or a comment, found `{text}`"));
@@ -122,7 +120,7 @@ impl<'a> Parser<'a> {
             span: keyword.span.to(name.span),
         };
         loop {
-            let Some(word) = self.words.peek() else {
+            let Some(word) = self.peek() else {
                 if self.cut_short {
                     return Ok(thread);
                 }
@@ -158,7 +156,7 @@ impl<'a> Parser<'a> {
                     self.command();
                     let error = Diagnostic::error(word.span, "a comment cannot stand inside a thread");
                     self.diagnostics.push(error.with_help("put it before the `thread`, or after its `end`"));
-                    self.words.skip_line();
+                    self.skip_line();
                     Ok(())
                 }
                 text => {
@@ -186,7 +184,7 @@ impl<'a> Parser<'a> {
         if self.transitions > MAX_TRANSITIONS {
             return Err(SyntaxError);
         }
-        Ok(TransitionText { from, to, instruction, span: keyword.span.to(self.last) })
+        Ok(TransitionText { from, to, instruction, span: keyword.span.to(self.last().span) })
     }
 
     fn instruction(&mut self) -> Parse<InstructionText<'a>> {
@@ -264,20 +262,36 @@ impl<'a> Parser<'a> {
     /// The next word, whatever it is.
     fn name(&mut self, expected: &'static str) -> Parse<Word<'a>> {
         let Some(word) = self.next() else {
-            let error = Diagnostic::error(self.words.end(), format!("expected {expected}, found the end of the file"));
+            let error =
+                Diagnostic::error(self.cursor.span(), format!("expected {expected}, found the end of the file"));
             self.cut_short = !self.fail(error);
             return Err(SyntaxError);
         };
-        if word.starts_line && self.swallowed.is_none() && KEYWORDS.contains(&word.text) {
-            self.swallowed = Some((word, expected));
+        if self.last().starts_line && self.swallowed.is_none() && KEYWORDS.contains(&word.text) {
+            self.swallowed = Some((self.cursor.at - 1, expected));
         }
         Ok(word)
     }
 
     fn next(&mut self) -> Option<Word<'a>> {
-        let word = self.words.next()?;
-        self.last = word.span;
+        let word = self.peek()?;
+        self.cursor.bump();
         Some(word)
+    }
+
+    fn peek(&self) -> Option<Word<'a>> {
+        let text = self.cursor.word()?;
+        Some(Word { text, span: self.cursor.span() })
+    }
+
+    /// The word read last.
+    fn last(&self) -> WordToken {
+        self.cursor.nth(self.cursor.at.saturating_sub(1))
+    }
+
+    /// Goes to the end of the line that the last word stands on.
+    fn skip_line(&mut self) {
+        self.cursor.skip_until(|word| word.starts_line);
     }
 
     /// Takes the keyword of a command. Its predecessor is complete, so nothing was swallowed.
@@ -294,19 +308,20 @@ impl<'a> Parser<'a> {
     /// Reports an error, or what is behind it: a keyword that was swallowed. Reading then goes on from that keyword, and
     /// the answer is that it does.
     fn fail(&mut self, error: Diagnostic) -> bool {
-        let Some((word, expected)) = self.swallowed.take() else {
+        let Some((number, expected)) = self.swallowed.take() else {
             self.diagnostics.push(error);
             return false;
         };
-        let message = format!("expected {expected}, found the keyword `{}`", word.text);
-        self.diagnostics.push(Diagnostic::error(word.span, message));
-        self.words.go_to(word);
+        let keyword = self.cursor.nth(number);
+        let message = format!("expected {expected}, found the keyword `{}`", self.cursor.text_of(keyword));
+        self.diagnostics.push(Diagnostic::error(keyword.span, message));
+        self.cursor.at = number;
         true
     }
 
     /// Skips to the next word of these.
     fn recover(&mut self, words: &[&str]) {
-        while let Some(word) = self.words.peek()
+        while let Some(word) = self.peek()
             && !words.contains(&word.text)
         {
             self.next();

@@ -7,6 +7,7 @@ use super::{Kind, Parse, Parser, Token, shown};
 use crate::ir::module::{
     Block, BlockId, Function, IrInstruction, Local, LocalId, Place, SourceVariable, Terminator, Type,
 };
+use crate::parsing::Token as _;
 use ravelin_program::Span;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -62,22 +63,22 @@ impl<'a> Parser<'a> {
         self.expect(b'{')?;
         let mut open: Option<Open> = None;
         loop {
-            let token = self.token();
+            let token = self.cursor.token();
             match token.kind {
                 Kind::End => return self.unexpected("`}`"),
                 Kind::Symbol(b'}') => {
                     self.end_block(open.take());
-                    self.at += 1;
+                    self.cursor.at += 1;
                     break;
                 }
                 Kind::Label => {
                     self.end_block(open.take());
-                    self.at += 1;
-                    let label = self.str(token);
+                    self.cursor.at += 1;
+                    let label = self.cursor.text_of(token);
                     open = Some(self.begin_block(Some(&label[..label.len() - 1]), token));
                 }
-                Kind::Word if matches!(self.str(token), "uselistorder" | "uselistorder_bb") => {
-                    self.at += 1;
+                Kind::Word if matches!(self.cursor.text_of(token), "uselistorder" | "uselistorder_bb") => {
+                    self.cursor.at += 1;
                     self.skip_statement();
                 }
                 Kind::Record => self.debug_record(),
@@ -85,7 +86,7 @@ impl<'a> Parser<'a> {
                     if open.is_none() {
                         open = Some(self.begin_block(None, token));
                     }
-                    let before = self.at;
+                    let before = self.cursor.at;
                     match self.line() {
                         Ok(Line::IrInstruction(instruction)) => {
                             open.get_or_insert_with(Open::unnamed).instructions.push(instruction);
@@ -99,7 +100,7 @@ impl<'a> Parser<'a> {
                             if self.diagnostics.len() >= super::MOST_ERRORS {
                                 return Err(error);
                             }
-                            self.at = self.at.max(before + 1);
+                            self.cursor.at = self.cursor.at.max(before + 1);
                             self.skip_line();
                         }
                     }
@@ -134,7 +135,7 @@ impl<'a> Parser<'a> {
         let label = self.label(name, token);
         let target = &mut self.body.targets[label.0 as usize];
         if target.is_ok() {
-            self.error(self.span_of(token), format!("the label `{}` is defined twice", shown(&open.name)));
+            self.error(token.span(), format!("the label `{}` is defined twice", shown(&open.name)));
         } else {
             *target = Ok(block);
         }
@@ -147,7 +148,7 @@ impl<'a> Parser<'a> {
             return *label;
         }
         let label = BlockId(self.body.targets.len() as u32);
-        let span = self.span_of(token);
+        let span = token.span();
         self.body.targets.push(Err(span));
         self.body.labels.insert(name, label);
         label
@@ -159,11 +160,11 @@ impl<'a> Parser<'a> {
         match self.body.names.get(&name) {
             Some(local) => {
                 let local = *local;
-                self.same_type(local, ty, self.span_of(token))?;
+                self.same_type(local, ty, token.span())?;
                 Ok(local)
             }
             None => {
-                let span = self.span_of(token);
+                let span = token.span();
                 Ok(self.new_local(name, ty.clone(), Some(span)))
             }
         }
@@ -227,7 +228,7 @@ impl<'a> Parser<'a> {
     /// What is skipped in a body is not read, but its names must be known as used.
     pub fn hide(&mut self, tokens: std::ops::Range<usize>) {
         for at in tokens {
-            let token = self.nth(at);
+            let token = self.cursor.nth(at);
             if token.kind == Kind::Local {
                 self.body.skipped.push(token);
             }

@@ -9,12 +9,12 @@ impl Parser<'_> {
         self.skip_attributes();
         let written = self.written_type()?;
         let returns = written.returns.unwrap_or(written.ty);
-        let callee = if self.eat_word("asm") {
+        let callee = if self.cursor.eat_word("asm") {
             self.assembly()?
         } else {
-            let token = self.token();
-            if token.kind == Kind::Global && self.str(token).starts_with("@llvm.dbg.") {
-                self.at += 1;
+            let token = self.cursor.token();
+            if token.kind == Kind::Global && self.cursor.text_of(token).starts_with("@llvm.dbg.") {
+                self.cursor.at += 1;
                 self.debug_variable();
                 self.skip_attributes();
                 return Ok(None);
@@ -23,25 +23,25 @@ impl Parser<'_> {
         };
         let arguments = self.arguments()?;
         self.skip_attributes();
-        if self.is(b'[') && !self.token().starts_line {
+        if self.cursor.is(b'[') && !self.cursor.token().starts_line {
             // Bundles: what optimisations may assume.
-            let start = self.at;
+            let start = self.cursor.at;
             self.skip_balanced();
-            self.hide(start..self.at);
+            self.hide(start..self.cursor.at);
         }
         Ok(Some(Call { callee, returns, arguments }))
     }
 
     fn assembly(&mut self) -> Parse<Callee> {
-        while matches!(self.word(), Some("sideeffect" | "alignstack" | "inteldialect" | "unwind")) {
-            self.at += 1;
+        while matches!(self.cursor.word(), Some("sideeffect" | "alignstack" | "inteldialect" | "unwind")) {
+            self.cursor.at += 1;
         }
-        if self.token().kind != Kind::String {
+        if self.cursor.token().kind != Kind::String {
             return self.unexpected("a string");
         }
         let template = self.string();
         self.expect(b',')?;
-        if self.token().kind != Kind::String {
+        if self.cursor.token().kind != Kind::String {
             return self.unexpected("a string");
         }
         Ok(Callee::Assembly { template, constraints: self.string() })
@@ -50,9 +50,9 @@ impl Parser<'_> {
     fn arguments(&mut self) -> Parse<Vec<Operand>> {
         let mut arguments = Vec::new();
         self.expect(b'(')?;
-        while !self.eat(b')') {
+        while !self.cursor.eat(b')') {
             arguments.push(self.argument()?);
-            if !self.eat(b',') && !self.is(b')') {
+            if !self.cursor.eat(b',') && !self.cursor.is(b')') {
                 return self.unexpected("`,` or `)`");
             }
         }
@@ -62,17 +62,17 @@ impl Parser<'_> {
     fn argument(&mut self) -> Parse<Operand> {
         let unsupported =
             |ty: Type, what: &str| Operand { ty, value: Value::Constant(Constant::Unsupported(what.to_owned())) };
-        if self.word() == Some("metadata") {
-            let start = self.at;
-            while !self.is_end() && !self.is(b',') && !self.is(b')') {
+        if self.cursor.word() == Some("metadata") {
+            let start = self.cursor.at;
+            while !self.cursor.is_end() && !self.cursor.is(b',') && !self.cursor.is(b')') {
                 self.skip_balanced();
             }
-            self.hide(start..self.at);
+            self.hide(start..self.cursor.at);
             return Ok(unsupported(Type::Other, "metadata"));
         }
         let ty = self.ty()?;
         self.skip_attributes();
-        if self.is(b',') || self.is(b')') {
+        if self.cursor.is(b',') || self.cursor.is(b')') {
             // A constant of a kind that is not known was taken for an attribute.
             return Ok(unsupported(ty, "constant"));
         }
@@ -82,8 +82,8 @@ impl Parser<'_> {
 
     /// `#dbg_declare(…)` and other records.
     pub fn debug_record(&mut self) {
-        self.at += 1;
-        if self.is(b'(') {
+        self.cursor.at += 1;
+        if self.cursor.is(b'(') {
             self.debug_variable();
         } else {
             self.skip_line();
@@ -92,18 +92,18 @@ impl Parser<'_> {
 
     /// `(value, variable, expression, …)`: the value is the variable or its address if the expression is empty.
     fn debug_variable(&mut self) {
-        if !self.is(b'(') {
+        if !self.cursor.is(b'(') {
             return;
         }
-        let mut at = self.at + 1;
+        let mut at = self.cursor.at + 1;
         self.skip_balanced();
-        let end = self.at.saturating_sub(1);
+        let end = self.cursor.at.saturating_sub(1);
         let mut last: [Option<Token>; 3] = [None; 3];
         let mut empty = false;
         let mut number = 0;
         let mut depth = 0usize;
         while at < end && number < 3 {
-            let token = self.nth(at);
+            let token = self.cursor.nth(at);
             match token.kind {
                 Kind::Symbol(b',') if depth == 0 => {
                     number += 1;
@@ -115,7 +115,7 @@ impl Parser<'_> {
                 _ => {}
             }
             if number == 2 && token.kind == Kind::MetadataName {
-                empty = self.nth(at + 2).kind == Kind::Symbol(b')');
+                empty = self.cursor.nth(at + 2).kind == Kind::Symbol(b')');
             }
             last[number] = Some(token);
             at += 1;

@@ -13,9 +13,9 @@ impl<'a> Parser<'a> {
 
     /// A value of the given type.
     pub fn value(&mut self, ty: &Type) -> Parse<Value> {
-        let token = self.token();
+        let token = self.cursor.token();
         if token.kind == Kind::Local && self.depth == 0 {
-            self.at += 1;
+            self.cursor.at += 1;
             return Ok(Value::Local(self.use_local(token, ty)?));
         }
         Ok(Value::Constant(self.constant(ty)?))
@@ -23,9 +23,9 @@ impl<'a> Parser<'a> {
 
     /// Whether a constant begins here, and not an attribute.
     pub fn at_constant(&self) -> bool {
-        let token = self.token();
+        let token = self.cursor.token();
         match token.kind {
-            Kind::Word => is_constant(self.str(token)),
+            Kind::Word => is_constant(self.cursor.text_of(token)),
             Kind::Global | Kind::Integer | Kind::Float | Kind::Bytes => true,
             Kind::Symbol(symbol) => matches!(symbol, b'{' | b'[' | b'<'),
             _ => false,
@@ -37,46 +37,46 @@ impl<'a> Parser<'a> {
     }
 
     fn any_constant(&mut self, ty: &Type) -> Parse<Constant> {
-        let token = self.token();
+        let token = self.cursor.token();
         match token.kind {
             Kind::Word => {
-                let word = self.str(token);
+                let word = self.cursor.text_of(token);
                 if !is_constant(word) {
                     return self.unexpected("a value");
                 }
-                self.at += 1;
+                self.cursor.at += 1;
                 self.keyword(word, ty)
             }
             Kind::Global => {
-                self.at += 1;
+                self.cursor.at += 1;
                 self.symbol(token)
             }
             Kind::Integer => {
-                self.at += 1;
-                Ok(match self.str(token).parse::<i128>() {
+                self.cursor.at += 1;
+                Ok(match self.cursor.text_of(token).parse::<i128>() {
                     Ok(value) => integer(value, ty),
                     Err(_) => Constant::Unsupported("an integer of more than 128 bits".to_owned()),
                 })
             }
             Kind::Float => {
-                self.at += 1;
-                Ok(Constant::Float(self.str(token).to_owned()))
+                self.cursor.at += 1;
+                Ok(Constant::Float(self.cursor.text_of(token).to_owned()))
             }
             Kind::Bytes => {
-                self.at += 1;
-                let text = self.str(token);
+                self.cursor.at += 1;
+                let text = self.cursor.text_of(token);
                 Ok(Constant::Bytes(lexer::unescape(text.get(2..text.len() - 1).unwrap_or(""))))
             }
             Kind::Symbol(b'{') => self.aggregate(b'}'),
             Kind::Symbol(b'[') => self.aggregate(b']'),
             Kind::Symbol(b'<') => {
-                self.at += 1;
-                if self.is(b'{') {
+                self.cursor.at += 1;
+                if self.cursor.is(b'{') {
                     let fields = self.aggregate(b'}')?;
                     self.expect(b'>')?;
                     return Ok(fields);
                 }
-                self.at -= 1;
+                self.cursor.at -= 1;
                 self.aggregate(b'>')
             }
             _ => self.unexpected("a value"),
@@ -84,13 +84,13 @@ impl<'a> Parser<'a> {
     }
 
     fn aggregate(&mut self, close: u8) -> Parse<Constant> {
-        self.at += 1;
+        self.cursor.at += 1;
         let mut elements = Vec::new();
-        while !self.eat(close) {
+        while !self.cursor.eat(close) {
             let ty = self.ty()?;
             let value = Value::Constant(self.constant(&ty)?);
             elements.push(Operand { ty, value });
-            if !self.eat(b',') && !self.is(close) {
+            if !self.cursor.eat(b',') && !self.cursor.is(close) {
                 return self.unexpected(&format!("`,` or `{}`", char::from(close)));
             }
         }
@@ -105,7 +105,7 @@ impl<'a> Parser<'a> {
             "undef" | "poison" => Constant::Undefined,
             "zeroinitializer" => Constant::Zero,
             "dso_local_equivalent" | "no_cfi" => {
-                self.bump();
+                self.cursor.bump();
                 Constant::Unsupported(word.to_owned())
             }
             _ => match hexadecimal(word) {
@@ -123,7 +123,7 @@ impl<'a> Parser<'a> {
         );
         if unsupported {
             self.skip_flags();
-            if !self.is(b'(') {
+            if !self.cursor.is(b'(') {
                 return self.unexpected("`(`");
             }
             self.skip_balanced();

@@ -3,6 +3,7 @@
 use super::body::Body;
 use super::{Kind, Parse, Parser};
 use crate::ir::module::{Function, Global, Parameter, Type};
+use crate::parsing::Token as _;
 use ravelin_program::Span;
 
 /// A global variable whose name alone is known.
@@ -39,8 +40,8 @@ impl Function {
 
 impl Parser<'_> {
     pub fn global_definition(&mut self) -> Parse<()> {
-        let start = self.at;
-        let token = self.bump();
+        let start = self.cursor.at;
+        let token = self.cursor.bump();
         self.expect(b'=')?;
         let Some(super::Symbol::Global(number)) = self.symbols.get(&self.name_of(token)).copied() else {
             // Aliases were read with the symbols.
@@ -50,8 +51,8 @@ impl Parser<'_> {
         let mut external = false;
         let mut thread_local = false;
         let constant = loop {
-            let Some(word) = self.word() else { return self.unexpected("`global` or `constant`") };
-            self.at += 1;
+            let Some(word) = self.cursor.word() else { return self.unexpected("`global` or `constant`") };
+            self.cursor.at += 1;
             match word {
                 "global" => break false,
                 "constant" => break true,
@@ -59,7 +60,7 @@ impl Parser<'_> {
                 "thread_local" => thread_local = true,
                 _ => {}
             }
-            if self.is(b'(') {
+            if self.cursor.is(b'(') {
                 self.skip_balanced();
             }
         };
@@ -69,8 +70,8 @@ impl Parser<'_> {
             false => None,
         };
         let (mut align, mut debug) = (None, None);
-        while !self.is_end() && !self.token().starts_line {
-            if self.eat_word("align") {
+        while !self.cursor.is_end() && !self.cursor.token().starts_line {
+            if self.cursor.eat_word("align") {
                 align = Some(self.number()?);
             } else if let Some(node) = self.attachment() {
                 debug = debug.or(node);
@@ -86,14 +87,14 @@ impl Parser<'_> {
     }
 
     pub fn declaration(&mut self) -> Parse<()> {
-        self.bump();
+        self.cursor.bump();
         self.body = Body::default();
         let mut debug = None;
         while let Some(node) = self.attachment() {
             debug = debug.or(node);
         }
         let Some(number) = self.head()? else { return Ok(()) };
-        while !self.is_end() && !self.token().starts_line {
+        while !self.cursor.is_end() && !self.cursor.token().starts_line {
             if let Some(node) = self.attachment() {
                 debug = debug.or(node);
             } else {
@@ -106,24 +107,24 @@ impl Parser<'_> {
     }
 
     pub fn definition(&mut self) -> Parse<()> {
-        self.bump();
+        self.cursor.bump();
         self.body = Body::default();
         let number = self.head();
         if number.is_err() {
             // The body would only be misunderstood without its parameters.
-            while !self.is_end() && !self.is(b'{') {
-                self.at += 1;
+            while !self.cursor.is_end() && !self.cursor.is(b'{') {
+                self.cursor.at += 1;
             }
             self.skip_balanced();
         }
         let number = number?;
         let mut debug = None;
-        while !self.is(b'{') {
-            if self.is_end() {
+        while !self.cursor.is(b'{') {
+            if self.cursor.is_end() {
                 return self.unexpected("`{`");
             }
-            if matches!(self.word(), Some("personality" | "prefix" | "prologue")) {
-                self.at += 1;
+            if matches!(self.cursor.word(), Some("personality" | "prefix" | "prologue")) {
+                self.cursor.at += 1;
                 let ty = self.ty()?;
                 self.constant(&ty)?;
             } else if let Some(node) = self.attachment() {
@@ -145,26 +146,26 @@ impl Parser<'_> {
     fn head(&mut self) -> Parse<Option<usize>> {
         self.skip_attributes();
         let returns = self.ty()?;
-        let token = self.token();
+        let token = self.cursor.token();
         if token.kind != Kind::Global {
             return self.unexpected("the name of a function");
         }
-        self.at += 1;
+        self.cursor.at += 1;
         let name = self.name_of(token);
         let number = match self.symbols.get(&name) {
             Some(super::Symbol::Function(number)) => Some(*number),
             _ => None,
         };
-        self.body.function = Function::named(&name, self.span_of(token));
+        self.body.function = Function::named(&name, token.span());
         self.body.function.returns = returns;
         self.expect(b'(')?;
-        while !self.eat(b')') {
-            if self.eat_word("...") {
+        while !self.cursor.eat(b')') {
+            if self.cursor.eat_word("...") {
                 self.body.function.variadic = true;
             } else {
                 self.parameter()?;
             }
-            if !self.eat(b',') && !self.is(b')') {
+            if !self.cursor.eat(b',') && !self.cursor.is(b')') {
                 return self.unexpected("`,` or `)`");
             }
         }
@@ -174,9 +175,9 @@ impl Parser<'_> {
     fn parameter(&mut self) -> Parse<()> {
         let ty = self.ty()?;
         let by_value = self.attributes()?;
-        let token = self.token();
-        let name = (token.kind == Kind::Local).then(|| self.bump());
-        let local = self.define_local(name, ty, self.span_of(token))?;
+        let token = self.cursor.token();
+        let name = (token.kind == Kind::Local).then(|| self.cursor.bump());
+        let local = self.define_local(name, ty, token.span())?;
         self.body.function.parameters.push(Parameter { local, by_value });
         Ok(())
     }
@@ -184,9 +185,9 @@ impl Parser<'_> {
     /// Attributes of a value, with the type in `byval(type)`.
     pub fn attributes(&mut self) -> Parse<Option<Type>> {
         let Some(by_value) = self.skip_attributes() else { return Ok(None) };
-        let end = std::mem::replace(&mut self.at, by_value + 1);
+        let end = std::mem::replace(&mut self.cursor.at, by_value + 1);
         let ty = self.ty()?;
-        self.at = end;
+        self.cursor.at = end;
         Ok(Some(ty))
     }
 
@@ -194,33 +195,37 @@ impl Parser<'_> {
     /// instruction. Gives the parenthesis after `byval`.
     pub fn skip_attributes(&mut self) -> Option<usize> {
         let mut by_value = None;
-        let start = self.at;
+        let start = self.cursor.at;
         loop {
-            let token = self.token();
+            let token = self.cursor.token();
             match token.kind {
                 Kind::Word => {
-                    let word = self.str(token);
+                    let word = self.cursor.text_of(token);
                     let ends = self.at_type() || self.at_constant() || super::instructions::is_opcode(word);
-                    if ends || matches!(word, "to" | "asm" | "personality") || (token.starts_line && self.at > start) {
+                    if ends
+                        || matches!(word, "to" | "asm" | "personality")
+                        || (token.starts_line && self.cursor.at > start)
+                    {
                         return by_value;
                     }
-                    self.at += 1;
-                    if self.is(b'(') {
+                    self.cursor.at += 1;
+                    if self.cursor.is(b'(') {
                         if word == "byval" {
-                            by_value = Some(self.at);
+                            by_value = Some(self.cursor.at);
                         }
                         self.skip_balanced();
-                    } else if matches!(word, "align" | "cc" | "alignstack") && self.token().kind == Kind::Integer {
-                        self.at += 1;
+                    } else if matches!(word, "align" | "cc" | "alignstack") && self.cursor.token().kind == Kind::Integer
+                    {
+                        self.cursor.at += 1;
                     }
                 }
                 Kind::String => {
-                    self.at += 1;
-                    if self.eat(b'=') {
-                        self.bump();
+                    self.cursor.at += 1;
+                    if self.cursor.eat(b'=') {
+                        self.cursor.bump();
                     }
                 }
-                Kind::Attributes => self.at += 1,
+                Kind::Attributes => self.cursor.at += 1,
                 _ => return by_value,
             }
         }

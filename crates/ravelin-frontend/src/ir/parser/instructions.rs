@@ -6,6 +6,7 @@ use crate::ir::module::{
     AtomicOrder, BinaryOperator, BlockId, CastOperator, IrInstruction, Operand, Operation, Place, Predicate,
     RmwOperator, Terminator, Type, Value,
 };
+use crate::parsing::Token as _;
 
 /// What follows an instruction.
 struct Tail {
@@ -16,14 +17,14 @@ struct Tail {
 
 impl<'a> Parser<'a> {
     pub fn line(&mut self) -> Parse<Line> {
-        let start = self.at;
+        let start = self.cursor.at;
         let mut result = None;
-        if self.token().kind == Kind::Local && self.ahead(1).kind == Kind::Symbol(b'=') {
-            result = Some(self.token());
-            self.at += 2;
+        if self.cursor.token().kind == Kind::Local && self.cursor.ahead(1).kind == Kind::Symbol(b'=') {
+            result = Some(self.cursor.token());
+            self.cursor.at += 2;
         }
-        let Some(word) = self.word() else { return self.unexpected("an instruction") };
-        self.at += 1;
+        let Some(word) = self.cursor.word() else { return self.unexpected("an instruction") };
+        self.cursor.at += 1;
         let terminator = is_terminator(word);
         let read = if terminator { self.terminator(word, result) } else { self.instruction(word) };
         let (mut line, ty) = match read {
@@ -31,7 +32,7 @@ impl<'a> Parser<'a> {
             Err(error) => {
                 // One error is enough: what uses the result is not to blame.
                 if result.is_some() {
-                    let span = self.span_of(self.nth(start));
+                    let span = self.cursor.nth(start).span();
                     _ = self.define_local(result, Type::Other, span);
                 }
                 return Err(error);
@@ -47,7 +48,7 @@ impl<'a> Parser<'a> {
                 Line::Nothing => {}
             }
         }
-        let span = self.span_of(self.nth(start));
+        let span = self.cursor.nth(start).span();
         let local = match (&ty, result) {
             (Type::Void, None) => None,
             (Type::Void, Some(_)) => return self.fail(span, format!("`{word}` has no result")),
@@ -66,7 +67,7 @@ impl<'a> Parser<'a> {
     fn instruction(&mut self, word: &'a str) -> Parse<(Line, Type)> {
         let called = match word {
             "call" => self.call()?,
-            "tail" | "musttail" | "notail" if self.eat_word("call") => self.call()?,
+            "tail" | "musttail" | "notail" if self.cursor.eat_word("call") => self.call()?,
             _ => {
                 let (operation, ty) = self.operation(word, false)?;
                 return Ok((instruction(operation), ty));
@@ -109,12 +110,12 @@ impl<'a> Parser<'a> {
             }
             "getelementptr" => self.element_pointer(constant),
             "icmp" => {
-                self.eat_word("samesign");
-                let predicate = match self.word().and_then(predicate) {
+                self.cursor.eat_word("samesign");
+                let predicate = match self.cursor.word().and_then(predicate) {
                     Some(predicate) => predicate,
                     None => return self.unexpected("a predicate"),
                 };
-                self.at += 1;
+                self.cursor.at += 1;
                 let (left, right) = self.two_operands(constant)?;
                 let ty = truth(&left.ty);
                 Ok((Operation::Compare { predicate, left, right }, ty))
@@ -173,16 +174,16 @@ impl<'a> Parser<'a> {
     // Memory.
 
     fn alloca(&mut self) -> Parse<(Operation, Type)> {
-        self.eat_word("inalloca");
-        self.eat_word("swifterror");
+        self.cursor.eat_word("inalloca");
+        self.cursor.eat_word("swifterror");
         let ty = self.ty()?;
         let mut count = None;
         let mut align = None;
-        while self.is(b',') && self.ahead(1).kind != Kind::MetadataName {
-            self.at += 1;
-            if self.eat_word("align") {
+        while self.cursor.is(b',') && self.cursor.ahead(1).kind != Kind::MetadataName {
+            self.cursor.at += 1;
+            if self.cursor.eat_word("align") {
                 align = Some(self.number()?);
-            } else if self.eat_word("addrspace") {
+            } else if self.cursor.eat_word("addrspace") {
                 self.skip_balanced();
             } else {
                 count = Some(self.operand()?);
@@ -194,8 +195,8 @@ impl<'a> Parser<'a> {
     }
 
     fn load(&mut self) -> Parse<(Operation, Type)> {
-        let atomic = self.eat_word("atomic");
-        let volatile = self.eat_word("volatile");
+        let atomic = self.cursor.eat_word("atomic");
+        let volatile = self.cursor.eat_word("volatile");
         let ty = self.ty()?;
         self.expect(b',')?;
         let pointer = self.operand()?;
@@ -209,25 +210,25 @@ impl<'a> Parser<'a> {
     }
 
     fn store(&mut self) -> Parse<(Operation, Type)> {
-        let start = self.at;
-        let atomic = self.eat_word("atomic");
-        let volatile = self.eat_word("volatile");
+        let start = self.cursor.at;
+        let atomic = self.cursor.eat_word("atomic");
+        let volatile = self.cursor.eat_word("volatile");
         let value = self.operand()?;
         self.expect(b',')?;
         let pointer = self.operand()?;
         let single_thread = atomic && self.scope();
         let order = if atomic { Some(self.order()?) } else { None };
         if single_thread {
-            self.hide(start..self.at);
+            self.hide(start..self.cursor.at);
             return Ok((Operation::Unsupported("store with a scope".to_owned()), Type::Void));
         }
         Ok((Operation::Store { value, pointer, order, volatile }, Type::Void))
     }
 
     fn compare_exchange(&mut self) -> Parse<(Operation, Type)> {
-        let start = self.at;
-        let weak = self.eat_word("weak");
-        self.eat_word("volatile");
+        let start = self.cursor.at;
+        let weak = self.cursor.eat_word("weak");
+        self.cursor.eat_word("volatile");
         let pointer = self.operand()?;
         self.expect(b',')?;
         let expected = self.operand()?;
@@ -238,18 +239,18 @@ impl<'a> Parser<'a> {
         let failure = self.order()?;
         let ty = Type::Struct { fields: vec![expected.ty.clone(), Type::Int(1)], packed: false };
         if single_thread {
-            self.hide(start..self.at);
+            self.hide(start..self.cursor.at);
             return Ok((Operation::Unsupported("cmpxchg with a scope".to_owned()), ty));
         }
         Ok((Operation::CompareExchange { pointer, expected, new, success, failure, weak }, ty))
     }
 
     fn read_modify_write(&mut self) -> Parse<(Operation, Type)> {
-        let start = self.at;
-        self.eat_word("elementwise");
-        self.eat_word("volatile");
-        let Some(word) = self.word() else { return self.unexpected("an operation") };
-        self.at += 1;
+        let start = self.cursor.at;
+        self.cursor.eat_word("elementwise");
+        self.cursor.eat_word("volatile");
+        let Some(word) = self.cursor.word() else { return self.unexpected("an operation") };
+        self.cursor.at += 1;
         let op = match word {
             "xchg" => RmwOperator::Exchange,
             "add" => RmwOperator::Add,
@@ -271,7 +272,7 @@ impl<'a> Parser<'a> {
         let order = self.order()?;
         let ty = operand.ty.clone();
         if single_thread {
-            self.hide(start..self.at);
+            self.hide(start..self.cursor.at);
             return Ok((Operation::Unsupported("atomicrmw with a scope".to_owned()), ty));
         }
         Ok((Operation::ReadModifyWrite { op, pointer, operand, order }, ty))
@@ -283,9 +284,9 @@ impl<'a> Parser<'a> {
         self.expect(b',')?;
         let base = self.operand()?;
         let mut indices = Vec::new();
-        while self.is(b',') && self.ahead(1).kind != Kind::MetadataName {
-            self.at += 1;
-            self.eat_word("inrange");
+        while self.cursor.is(b',') && self.cursor.ahead(1).kind != Kind::MetadataName {
+            self.cursor.at += 1;
+            self.cursor.eat_word("inrange");
             indices.push(self.operand()?);
         }
         let vector = std::iter::once(&base).chain(&indices).find_map(|operand| match &operand.ty {
@@ -298,16 +299,16 @@ impl<'a> Parser<'a> {
 
     /// `syncscope("…")`: whether it is that of a single thread.
     fn scope(&mut self) -> bool {
-        if !self.eat_word("syncscope") {
+        if !self.cursor.eat_word("syncscope") {
             return false;
         }
-        let single = self.str(self.ahead(1)) == "\"singlethread\"";
+        let single = self.cursor.text_of(self.cursor.ahead(1)) == "\"singlethread\"";
         self.skip_balanced();
         single
     }
 
     fn order(&mut self) -> Parse<AtomicOrder> {
-        let order = match self.word() {
+        let order = match self.cursor.word() {
             Some("unordered" | "monotonic") => AtomicOrder::Monotonic,
             Some("acquire") => AtomicOrder::Acquire,
             Some("release") => AtomicOrder::Release,
@@ -315,7 +316,7 @@ impl<'a> Parser<'a> {
             Some("seq_cst") => AtomicOrder::SequentiallyConsistent,
             _ => return self.unexpected("an order"),
         };
-        self.at += 1;
+        self.cursor.at += 1;
         Ok(order)
     }
 
@@ -339,12 +340,12 @@ impl<'a> Parser<'a> {
 
     /// Skips `nsw`, `inbounds`, `fast` and the like.
     pub fn skip_flags(&mut self) {
-        while let Some(word) = self.word()
-            && !self.token().starts_line
+        while let Some(word) = self.cursor.word()
+            && !self.cursor.token().starts_line
             && !self.at_type()
         {
-            self.at += 1;
-            if word == "inrange" && self.is(b'(') {
+            self.cursor.at += 1;
+            if word == "inrange" && self.cursor.is(b'(') {
                 self.skip_balanced();
             }
         }
@@ -360,10 +361,10 @@ impl<'a> Parser<'a> {
             self.expect(b',')?;
             incoming.push((value, self.block_name()?));
             self.expect(b']')?;
-            if !(self.is(b',') && self.ahead(1).kind == Kind::Symbol(b'[')) {
+            if !(self.cursor.is(b',') && self.cursor.ahead(1).kind == Kind::Symbol(b'[')) {
                 break;
             }
-            self.at += 1;
+            self.cursor.at += 1;
         }
         Ok((Operation::Phi { ty: ty.clone(), incoming }, ty))
     }
@@ -371,8 +372,8 @@ impl<'a> Parser<'a> {
     /// `, 0, 1`
     fn indices(&mut self) -> Parse<Vec<u32>> {
         let mut indices = Vec::new();
-        while self.is(b',') && self.ahead(1).kind == Kind::Integer {
-            self.at += 1;
+        while self.cursor.is(b',') && self.cursor.ahead(1).kind == Kind::Integer {
+            self.cursor.at += 1;
             indices.push(self.number()?);
         }
         if indices.is_empty() { self.unexpected("an index") } else { Ok(indices) }
@@ -390,11 +391,11 @@ impl<'a> Parser<'a> {
             };
             match inner {
                 Some(inner) => part = inner,
-                None => return self.fail(self.span(), "there is no such part to extract"),
+                None => return self.fail(self.cursor.span(), "there is no such part to extract"),
             }
         }
         let Some(copies) = self.copies.checked_sub(parts(part)) else {
-            return self.fail(self.span(), "the types of this text are too large");
+            return self.fail(self.cursor.span(), "the types of this text are too large");
         };
         let part = part.clone();
         self.copies = copies;
@@ -412,7 +413,7 @@ impl<'a> Parser<'a> {
                     ty => Terminator::Return(Some(Operand { value: self.value(&ty)?, ty })),
                 }
             }
-            "br" if self.word() == Some("label") => Terminator::Jump(self.target()?),
+            "br" if self.cursor.word() == Some("label") => Terminator::Jump(self.target()?),
             "br" => {
                 let condition = self.operand()?;
                 self.expect(b',')?;
@@ -427,7 +428,7 @@ impl<'a> Parser<'a> {
                 let default = self.target()?;
                 self.expect(b'[')?;
                 let mut cases = Vec::new();
-                while !self.eat(b']') {
+                while !self.cursor.eat(b']') {
                     let ty = self.ty()?;
                     let crate::ir::module::Constant::Int(case) = self.constant(&ty)? else {
                         return self.unexpected("an integer");
@@ -438,15 +439,15 @@ impl<'a> Parser<'a> {
                 Terminator::Switch { value, default, cases }
             }
             "invoke" => {
-                let start = self.at;
+                let start = self.cursor.at;
                 let Some(call) = self.call()? else {
-                    return self.fail(self.span_of(self.nth(start)), "this cannot be invoked");
+                    return self.fail(self.cursor.nth(start).span(), "this cannot be invoked");
                 };
                 self.expect_word("to")?;
                 let normal = self.target()?;
                 self.expect_word("unwind")?;
                 let unwind = self.target()?;
-                let span = self.span_of(self.nth(start - 1));
+                let span = self.cursor.nth(start - 1).span();
                 let returned = match call.returns {
                     Type::Void => None,
                     _ => Some(self.define_local(result, call.returns.clone(), span)?),
@@ -457,7 +458,7 @@ impl<'a> Parser<'a> {
             _ => {
                 self.skip_unknown();
                 if result.is_some() {
-                    self.define_local(result, Type::Other, self.span())?;
+                    self.define_local(result, Type::Other, self.cursor.span())?;
                 }
                 Terminator::Unsupported(word.to_owned())
             }
@@ -473,11 +474,11 @@ impl<'a> Parser<'a> {
     }
 
     fn block_name(&mut self) -> Parse<BlockId> {
-        let token = self.token();
+        let token = self.cursor.token();
         if token.kind != Kind::Local {
             return self.unexpected("a block");
         }
-        self.at += 1;
+        self.cursor.at += 1;
         let name = self.name_of(token);
         Ok(self.label(name, token))
     }
@@ -489,8 +490,11 @@ impl<'a> Parser<'a> {
         loop {
             if let Some(node) = self.attachment() {
                 debug = debug.or(node);
-            } else if self.is(b',') && self.str(self.ahead(1)) == "align" && self.ahead(2).kind == Kind::Integer {
-                self.at += 3;
+            } else if self.cursor.is(b',')
+                && self.cursor.text_of(self.cursor.ahead(1)) == "align"
+                && self.cursor.ahead(2).kind == Kind::Integer
+            {
+                self.cursor.at += 3;
             } else {
                 return Tail { debug, complete: self.at_next_line() };
             }
@@ -499,35 +503,35 @@ impl<'a> Parser<'a> {
 
     /// Whether an instruction can end here.
     fn at_next_line(&self) -> bool {
-        let token = self.token();
+        let token = self.cursor.token();
         match token.kind {
             Kind::End | Kind::Symbol(b'}') | Kind::Label | Kind::Record => true,
-            Kind::Word => token.starts_line || is_opcode(self.str(token)),
-            Kind::Local => self.ahead(1).kind == Kind::Symbol(b'='),
+            Kind::Word => token.starts_line || is_opcode(self.cursor.text_of(token)),
+            Kind::Local => self.cursor.ahead(1).kind == Kind::Symbol(b'='),
             _ => false,
         }
     }
 
     /// Skips what is left of an instruction, and keeps the names in it.
     fn skip_unknown(&mut self) {
-        let start = self.at;
-        while !self.is_end() && !self.is(b'}') {
-            let token = self.token();
+        let start = self.cursor.at;
+        while !self.cursor.is_end() && !self.cursor.is(b'}') {
+            let token = self.cursor.token();
             let begins = match token.kind {
                 Kind::Label | Kind::Record => true,
-                Kind::Local => self.ahead(1).kind == Kind::Symbol(b'='),
-                Kind::Word => is_opcode(self.str(token)),
+                Kind::Local => self.cursor.ahead(1).kind == Kind::Symbol(b'='),
+                Kind::Word => is_opcode(self.cursor.text_of(token)),
                 _ => false,
             };
             if begins && token.starts_line {
                 break;
             }
-            if self.is(b',') && self.ahead(1).kind == Kind::MetadataName {
+            if self.cursor.is(b',') && self.cursor.ahead(1).kind == Kind::MetadataName {
                 break;
             }
             self.skip_balanced();
         }
-        self.hide(start..self.at);
+        self.hide(start..self.cursor.at);
     }
 }
 

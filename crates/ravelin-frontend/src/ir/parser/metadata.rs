@@ -12,31 +12,33 @@ struct Fields(Vec<(String, Token)>);
 impl Parser<'_> {
     /// `!dbg !12`, perhaps after a comma. `Some(None)`: an attachment that is not kept.
     pub fn attachment(&mut self) -> Option<Option<u32>> {
-        let comma = usize::from(self.is(b','));
-        let token = self.ahead(comma);
+        let comma = usize::from(self.cursor.is(b','));
+        let token = self.cursor.ahead(comma);
         if token.kind != Kind::MetadataName {
             return None;
         }
-        self.at += comma + 1;
-        let value = self.bump();
+        self.cursor.at += comma + 1;
+        let value = self.cursor.bump();
         match value.kind {
-            Kind::Metadata if self.str(token) == "!dbg" => return Some(self.metadata_number(value)),
+            Kind::Metadata if self.cursor.text_of(token) == "!dbg" => return Some(self.metadata_number(value)),
             // A node in place: `!DILocation(…)` or `!{…}`.
-            Kind::MetadataName | Kind::Symbol(b'!') if self.is(b'(') || self.is(b'{') => self.skip_balanced(),
+            Kind::MetadataName | Kind::Symbol(b'!') if self.cursor.is(b'(') || self.cursor.is(b'{') => {
+                self.skip_balanced()
+            }
             _ => {}
         }
         Some(None)
     }
 
     pub fn metadata_number(&self, token: Token) -> Option<u32> {
-        self.str(token).get(1..)?.parse().ok()
+        self.cursor.text_of(token).get(1..)?.parse().ok()
     }
 
     pub fn metadata_definition(&mut self) -> Parse<()> {
-        let token = self.bump();
+        let token = self.cursor.bump();
         self.expect(b'=')?;
-        self.eat_word("distinct");
-        if self.is_end() {
+        self.cursor.eat_word("distinct");
+        if self.cursor.is_end() {
             return self.unexpected("metadata");
         }
         if let Some(node) = self.node()
@@ -49,15 +51,15 @@ impl Parser<'_> {
     }
 
     fn node(&mut self) -> Option<Node> {
-        let token = self.token();
+        let token = self.cursor.token();
         match token.kind {
             Kind::Symbol(b'!') => {
-                self.at += 1;
+                self.cursor.at += 1;
                 self.list()
             }
             Kind::MetadataName => {
-                self.at += 1;
-                let kind = self.str(token);
+                self.cursor.at += 1;
+                let kind = self.cursor.text_of(token);
                 let kept = matches!(
                     kind,
                     "!DILocation"
@@ -77,7 +79,7 @@ impl Parser<'_> {
                         | "!DIStringType"
                         | "!DISubrange"
                 );
-                if !kept || !self.is(b'(') {
+                if !kept || !self.cursor.is(b'(') {
                     return None;
                 }
                 let fields = self.fields_of_node();
@@ -89,22 +91,22 @@ impl Parser<'_> {
 
     /// A list in which all elements are nodes or null; others are of no use here.
     fn list(&mut self) -> Option<Node> {
-        if !self.eat(b'{') {
+        if !self.cursor.eat(b'{') {
             return None;
         }
         let mut elements = Vec::new();
-        while !self.is_end() && !self.eat(b'}') {
-            let token = self.bump();
+        while !self.cursor.is_end() && !self.cursor.eat(b'}') {
+            let token = self.cursor.bump();
             match token.kind {
                 Kind::Metadata => elements.extend(self.metadata_number(token)),
                 Kind::Symbol(b',') => {}
-                Kind::Word if self.str(token) == "null" => {}
+                Kind::Word if self.cursor.text_of(token) == "null" => {}
                 _ => {
-                    self.at -= 1;
-                    while !self.is_end() && !self.is(b'}') {
+                    self.cursor.at -= 1;
+                    while !self.cursor.is_end() && !self.cursor.is(b'}') {
                         self.skip_balanced();
                     }
-                    self.eat(b'}');
+                    self.cursor.eat(b'}');
                     return None;
                 }
             }
@@ -113,14 +115,14 @@ impl Parser<'_> {
     }
 
     fn fields_of_node(&mut self) -> Fields {
-        self.at += 1;
+        self.cursor.at += 1;
         let mut fields = Vec::new();
-        while !self.is_end() && !self.eat(b')') {
-            let token = self.token();
+        while !self.cursor.is_end() && !self.cursor.eat(b')') {
+            let token = self.cursor.token();
             if token.kind == Kind::Label {
-                self.at += 1;
-                let name = self.str(token).trim_end_matches(':').to_owned();
-                fields.push((name, self.token()));
+                self.cursor.at += 1;
+                let name = self.cursor.text_of(token).trim_end_matches(':').to_owned();
+                fields.push((name, self.cursor.token()));
             } else {
                 self.skip_balanced();
             }
@@ -134,10 +136,10 @@ impl Parser<'_> {
             let token = field(name).filter(|token| token.kind == Kind::Metadata)?;
             self.metadata_number(token)
         };
-        let number = |name: &str| field(name).and_then(|token| self.str(token).parse::<u64>().ok());
+        let number = |name: &str| field(name).and_then(|token| self.cursor.text_of(token).parse::<u64>().ok());
         let text = |name: &str| {
             let token = field(name).filter(|token| token.kind == Kind::String)?;
-            let bytes = super::lexer::unescape(self.str(token).trim_matches('"'));
+            let bytes = super::lexer::unescape(self.cursor.text_of(token).trim_matches('"'));
             Some(String::from_utf8_lossy(&bytes).into_owned())
         };
         let small = |name: &str| number(name).and_then(|value| u32::try_from(value).ok()).unwrap_or(0);
@@ -168,7 +170,7 @@ impl Parser<'_> {
                 Node::Subrange { count: number("count") }
             }
             "!DICompositeType" | "!DIDerivedType" | "!DIBasicType" | "!DIStringType" => {
-                let tag = field("tag").map_or("", |token| self.str(token));
+                let tag = field("tag").map_or("", |token| self.cursor.text_of(token));
                 Node::Type(TypeNode {
                     tag: tag.trim_start_matches("DW_TAG_").to_owned(),
                     name: text("name").unwrap_or_default(),

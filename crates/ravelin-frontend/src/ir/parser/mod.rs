@@ -15,7 +15,7 @@ use super::lexer::{self, Kind, Token};
 use super::module::{Constant, Function, Module, NamedStruct};
 use super::verify::verify;
 use crate::Diagnostic;
-use crate::parsing::{Parse, SyntaxError};
+use crate::parsing::{Cursor, Parse, SyntaxError, Token as _};
 use body::Body;
 use ravelin_program::Span;
 use std::borrow::Cow;
@@ -39,9 +39,7 @@ enum Symbol {
 }
 
 struct Parser<'a> {
-    text: &'a str,
-    tokens: Vec<Token>,
-    at: usize,
+    cursor: Cursor<'a, Token>,
     /// How many types and constants are being read, one in the other.
     depth: usize,
     /// How many parts of types may still be copied from one type to another.
@@ -58,9 +56,7 @@ pub fn read(text: &str) -> Result<Module, Vec<Diagnostic>> {
         return Err(vec![Diagnostic::error(Span::NOWHERE, "a text of more than 4 GiB is not read")]);
     }
     let mut parser = Parser {
-        text,
-        tokens: lexer::tokens(text),
-        at: 0,
+        cursor: Cursor::new(text, lexer::tokens(text)),
         depth: 0,
         copies: 1_000_000 + text.len(),
         module: Module::default(),
@@ -109,31 +105,33 @@ impl<'a> Parser<'a> {
     /// Finds what defines a name: only there a `=` follows it, or `define` or `declare` stands before it.
     fn collect_symbols(&mut self) {
         let mut at = 0;
-        while at < self.tokens.len() {
-            let token = self.tokens[at];
+        while self.cursor.nth(at).kind != Kind::End {
+            let token = self.cursor.nth(at);
             at += 1;
             match token.kind {
-                Kind::Word if matches!(self.str(token), "define" | "declare") => {
-                    while !matches!(self.nth(at).kind, Kind::Global | Kind::End | Kind::Symbol(b'{')) {
+                Kind::Word if matches!(self.cursor.text_of(token), "define" | "declare") => {
+                    while !matches!(self.cursor.nth(at).kind, Kind::Global | Kind::End | Kind::Symbol(b'{')) {
                         at += 1;
                     }
                     // A return type may begin with a brace.
-                    while !matches!(self.nth(at).kind, Kind::Global | Kind::End) && !self.nth(at).starts_line {
+                    while !matches!(self.cursor.nth(at).kind, Kind::Global | Kind::End)
+                        && !self.cursor.nth(at).starts_line
+                    {
                         at += 1;
                     }
-                    let found = self.nth(at);
+                    let found = self.cursor.nth(at);
                     if found.kind == Kind::Global {
                         let name = self.name_of(found);
                         let symbol = Symbol::Function(self.module.functions.len());
-                        self.module.functions.push(Function::named(&name, self.span_of(found)));
+                        self.module.functions.push(Function::named(&name, found.span()));
                         self.define_symbol(name, symbol, found);
                     }
                 }
-                Kind::Global if self.nth(at).kind == Kind::Symbol(b'=') => {
+                Kind::Global if self.cursor.nth(at).kind == Kind::Symbol(b'=') => {
                     let name = self.name_of(token);
                     let symbol = self.global_symbol(at + 1);
                     if let Symbol::Global(_) = symbol {
-                        let global = globals::unread(name.to_string(), self.span_of(token));
+                        let global = globals::unread(name.to_string(), token.span());
                         self.module.globals.push(global);
                     }
                     self.define_symbol(name, symbol, token);
@@ -146,13 +144,13 @@ impl<'a> Parser<'a> {
     /// What a `@name =` defines: its linkage and so on come before the word that says it.
     fn global_symbol(&self, mut at: usize) -> Symbol {
         loop {
-            let token = self.nth(at);
+            let token = self.cursor.nth(at);
             at += 1;
             // Not beyond the next definition, also where many stand on one line.
             if matches!(token.kind, Kind::End | Kind::Symbol(b'=')) || token.starts_line {
                 return Symbol::Global(self.module.globals.len());
             }
-            match self.str(token) {
+            match self.cursor.text_of(token) {
                 "ifunc" => return Symbol::Unsupported("ifunc"),
                 "alias" => break,
                 "global" | "constant" => return Symbol::Global(self.module.globals.len()),
@@ -160,16 +158,16 @@ impl<'a> Parser<'a> {
             }
         }
         // The name is last, and not in parentheses.
-        let mut last = self.nth(at);
+        let mut last = self.cursor.nth(at);
         let mut depth = 0usize;
-        while !self.nth(at).starts_line && !matches!(self.nth(at).kind, Kind::End | Kind::Symbol(b'=')) {
-            match self.nth(at).kind {
+        while !self.cursor.nth(at).starts_line && !matches!(self.cursor.nth(at).kind, Kind::End | Kind::Symbol(b'=')) {
+            match self.cursor.nth(at).kind {
                 Kind::Symbol(b'(' | b'[' | b'{') => depth += 1,
                 Kind::Symbol(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
                 Kind::Symbol(b',') if depth == 0 && last.kind == Kind::Global => break,
                 _ => {}
             }
-            last = self.nth(at);
+            last = self.cursor.nth(at);
             at += 1;
         }
         if last.kind == Kind::Global { Symbol::Alias(last) } else { Symbol::Unsupported("alias") }
@@ -177,7 +175,7 @@ impl<'a> Parser<'a> {
 
     fn define_symbol(&mut self, name: Cow<'a, str>, symbol: Symbol, token: Token) {
         if self.symbols.contains_key(&name) {
-            self.error(self.span_of(token), format!("`@{}` is defined twice", shown(&name)));
+            self.error(token.span(), format!("`@{}` is defined twice", shown(&name)));
         }
         self.symbols.insert(name, symbol);
     }
@@ -192,44 +190,47 @@ impl<'a> Parser<'a> {
                 Some(Symbol::Function(number)) => return Ok(Constant::Function(*number)),
                 Some(Symbol::Unsupported(what)) => return Ok(Constant::Unsupported((*what).to_owned())),
                 Some(Symbol::Alias(target)) => name = self.name_of(*target),
-                None => return self.fail(self.span_of(token), format!("`@{}` is not defined", shown(&name))),
+                None => return self.fail(token.span(), format!("`@{}` is not defined", shown(&name))),
             }
         }
         Ok(Constant::Unsupported("alias".to_owned()))
     }
 
     fn module_text(&mut self) {
-        while !self.is_end() && self.diagnostics.len() < MOST_ERRORS {
-            let before = self.at;
+        while !self.cursor.is_end() && self.diagnostics.len() < MOST_ERRORS {
+            let before = self.cursor.at;
             self.depth = 0;
             if self.top_level().is_err() {
-                self.at = self.at.max(before + 1);
+                self.cursor.at = self.cursor.at.max(before + 1);
                 self.skip_line();
             }
         }
     }
 
     fn top_level(&mut self) -> Parse<()> {
-        let token = self.token();
+        let token = self.cursor.token();
         match token.kind {
-            Kind::Word => match self.str(token) {
+            Kind::Word => match self.cursor.text_of(token) {
                 "define" => self.definition(),
                 "declare" => self.declaration(),
                 "target" => {
-                    self.at += 1;
-                    if self.eat_word("triple") && self.eat(b'=') && self.token().kind == Kind::String {
+                    self.cursor.at += 1;
+                    if self.cursor.eat_word("triple")
+                        && self.cursor.eat(b'=')
+                        && self.cursor.token().kind == Kind::String
+                    {
                         self.module.target = Some(self.string());
                     }
                     self.skip_line();
                     Ok(())
                 }
                 "source_filename" | "module" | "attributes" | "uselistorder" | "uselistorder_bb" | "deplibs" => {
-                    self.at += 1;
+                    self.cursor.at += 1;
                     self.skip_statement();
                     Ok(())
                 }
                 word if word.starts_with('$') => {
-                    self.at += 1;
+                    self.cursor.at += 1;
                     self.skip_line();
                     Ok(())
                 }
@@ -239,7 +240,7 @@ impl<'a> Parser<'a> {
             Kind::Global => self.global_definition(),
             Kind::Metadata => self.metadata_definition(),
             Kind::MetadataName | Kind::Summary => {
-                self.at += 1;
+                self.cursor.at += 1;
                 self.skip_statement();
                 Ok(())
             }
@@ -248,18 +249,18 @@ impl<'a> Parser<'a> {
     }
 
     fn struct_definition(&mut self) -> Parse<()> {
-        let token = self.bump();
+        let token = self.cursor.bump();
         self.expect(b'=')?;
         self.expect_word("type")?;
         let name = self.name_of(token);
         let number = self.named_struct(name);
-        if self.eat_word("opaque") {
+        if self.cursor.eat_word("opaque") {
             return Ok(());
         }
         let body = self.ty()?;
         if self.module.structs[number].body.replace(body).is_some() {
             let name = self.name_of(token);
-            return self.fail(self.span_of(token), format!("`%{}` is defined twice", shown(&name)));
+            return self.fail(token.span(), format!("`%{}` is defined twice", shown(&name)));
         }
         Ok(())
     }
@@ -279,89 +280,30 @@ impl<'a> Parser<'a> {
 // Tokens.
 
 impl<'a> Parser<'a> {
-    fn nth(&self, number: usize) -> Token {
-        self.tokens[number.min(self.tokens.len() - 1)]
-    }
-
-    fn token(&self) -> Token {
-        self.nth(self.at)
-    }
-
-    fn ahead(&self, distance: usize) -> Token {
-        self.nth(self.at + distance)
-    }
-
-    fn str(&self, token: Token) -> &'a str {
-        self.text.get(token.start as usize..token.end as usize).unwrap_or("")
-    }
-
-    fn span_of(&self, token: Token) -> Span {
-        Span { start: token.start, end: token.end }
-    }
-
-    fn span(&self) -> Span {
-        self.span_of(self.token())
-    }
-
-    /// From a token to the last one that was consumed.
+    /// From a token to the last one that was consumed, or that token.
     fn span_from(&self, start: usize) -> Span {
-        let last = self.nth(self.at.saturating_sub(1).max(start));
-        Span { start: self.nth(start).start, end: last.end }
+        let last = self.cursor.nth(self.cursor.at.saturating_sub(1).max(start));
+        self.cursor.nth(start).span().to(last.span())
     }
 
     /// The name in a token that begins with `%` or `@`.
     fn name_of(&self, token: Token) -> Cow<'a, str> {
-        lexer::name(self.str(token), 1)
-    }
-
-    /// The next token, if it is a word.
-    fn word(&self) -> Option<&'a str> {
-        let token = self.token();
-        (token.kind == Kind::Word).then(|| self.str(token))
-    }
-
-    fn is(&self, symbol: u8) -> bool {
-        self.token().kind == Kind::Symbol(symbol)
-    }
-
-    fn is_end(&self) -> bool {
-        self.token().kind == Kind::End
-    }
-
-    /// The end of the tokens stays where it is.
-    fn bump(&mut self) -> Token {
-        let token = self.token();
-        if token.kind != Kind::End {
-            self.at += 1;
-        }
-        token
-    }
-
-    fn eat(&mut self, symbol: u8) -> bool {
-        let found = self.is(symbol);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn eat_word(&mut self, word: &str) -> bool {
-        let found = self.word() == Some(word);
-        self.at += usize::from(found);
-        found
+        lexer::name(self.cursor.text_of(token), 1)
     }
 
     fn expect(&mut self, symbol: u8) -> Parse<()> {
-        if self.eat(symbol) { Ok(()) } else { self.unexpected(&format!("`{}`", char::from(symbol))) }
+        if self.cursor.eat(symbol) { Ok(()) } else { self.unexpected(&format!("`{}`", char::from(symbol))) }
     }
 
     fn expect_word(&mut self, word: &str) -> Parse<()> {
-        if self.eat_word(word) { Ok(()) } else { self.unexpected(&format!("`{word}`")) }
+        if self.cursor.eat_word(word) { Ok(()) } else { self.unexpected(&format!("`{word}`")) }
     }
 
     fn number<T: std::str::FromStr>(&mut self) -> Parse<T> {
-        let token = self.token();
-        match (token.kind, self.str(token).parse()) {
+        let token = self.cursor.token();
+        match (token.kind, self.cursor.text_of(token).parse()) {
             (Kind::Integer, Ok(number)) => {
-                self.at += 1;
+                self.cursor.at += 1;
                 Ok(number)
             }
             _ => self.unexpected("a number"),
@@ -370,8 +312,8 @@ impl<'a> Parser<'a> {
 
     /// The text of a string token.
     fn string(&mut self) -> String {
-        let token = self.bump();
-        let quoted = self.str(token).trim_matches('"');
+        let token = self.cursor.bump();
+        let quoted = self.cursor.text_of(token).trim_matches('"');
         String::from_utf8_lossy(&lexer::unescape(quoted)).into_owned()
     }
 
@@ -379,8 +321,8 @@ impl<'a> Parser<'a> {
     /// they are also part of operators.
     fn skip_balanced(&mut self) {
         let mut depth = 0usize;
-        while !self.is_end() {
-            match self.bump().kind {
+        while !self.cursor.is_end() {
+            match self.cursor.bump().kind {
                 Kind::Symbol(b'(' | b'[' | b'{') => depth += 1,
                 Kind::Symbol(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
                 _ => {}
@@ -393,14 +335,12 @@ impl<'a> Parser<'a> {
 
     /// Skips to the first token of the next line.
     fn skip_line(&mut self) {
-        while !self.is_end() && !self.token().starts_line {
-            self.at += 1;
-        }
+        self.cursor.skip_until(|token| token.starts_line);
     }
 
     /// Skips to the first token of the next line that is not in brackets.
     fn skip_statement(&mut self) {
-        while !self.is_end() && !self.token().starts_line {
+        while !self.cursor.is_end() && !self.cursor.token().starts_line {
             self.skip_balanced();
         }
     }
@@ -417,18 +357,18 @@ impl<'a> Parser<'a> {
     }
 
     fn unexpected<T>(&mut self, wanted: &str) -> Parse<T> {
-        let token = self.token();
+        let token = self.cursor.token();
         let found = match token.kind {
             Kind::End => "the text ends".to_owned(),
-            _ => format!("found `{}`", shown(self.str(token))),
+            _ => format!("found `{}`", shown(self.cursor.text_of(token))),
         };
-        self.fail(self.span_of(token), format!("{found} where {wanted} should be"))
+        self.fail(token.span(), format!("{found} where {wanted} should be"))
     }
 
     /// Reads something that may contain others of its kind.
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         if self.depth >= DEEPEST {
-            return self.fail(self.span(), "types or constants are nested too deeply");
+            return self.fail(self.cursor.span(), "types or constants are nested too deeply");
         }
         self.depth += 1;
         let result = read(self);

@@ -13,10 +13,10 @@ pub struct TypeText {
 impl Parser<'_> {
     /// Whether a type begins here.
     pub fn at_type(&self) -> bool {
-        let token = self.token();
+        let token = self.cursor.token();
         match token.kind {
             Kind::Symbol(b'{' | b'<' | b'[') | Kind::Local => true,
-            Kind::Word => is_type(self.str(token)),
+            Kind::Word => is_type(self.cursor.text_of(token)),
             _ => false,
         }
     }
@@ -30,12 +30,13 @@ impl Parser<'_> {
             let mut ty = parser.simple_type()?;
             let mut returns = None;
             loop {
-                if parser.eat(b'*') {
+                if parser.cursor.eat(b'*') {
                     (ty, returns) = (Type::Pointer, None);
-                } else if parser.word() == Some("addrspace") && parser.ahead(1).kind == Kind::Symbol(b'(') {
-                    parser.at += 1;
+                } else if parser.cursor.word() == Some("addrspace") && parser.cursor.ahead(1).kind == Kind::Symbol(b'(')
+                {
+                    parser.cursor.at += 1;
                     parser.skip_balanced();
-                } else if parser.is(b'(') {
+                } else if parser.cursor.is(b'(') {
                     parser.parameter_types()?;
                     (returns, ty) = (Some(ty), Type::Other);
                 } else {
@@ -48,12 +49,12 @@ impl Parser<'_> {
     /// The parameters in the type of a function.
     fn parameter_types(&mut self) -> Parse<()> {
         self.expect(b'(')?;
-        while !self.eat(b')') {
-            if !self.eat_word("...") {
+        while !self.cursor.eat(b')') {
+            if !self.cursor.eat_word("...") {
                 self.ty()?;
                 self.skip_attributes();
             }
-            if !self.eat(b',') && !self.is(b')') {
+            if !self.cursor.eat(b',') && !self.cursor.is(b')') {
                 return self.unexpected("`,` or `)`");
             }
         }
@@ -61,39 +62,39 @@ impl Parser<'_> {
     }
 
     fn simple_type(&mut self) -> Parse<Type> {
-        let token = self.token();
+        let token = self.cursor.token();
         match token.kind {
             Kind::Word => {
-                let Some(ty) = named_type(self.str(token)) else { return self.unexpected("a type") };
-                self.at += 1;
-                if self.str(token) == "target" {
+                let Some(ty) = named_type(self.cursor.text_of(token)) else { return self.unexpected("a type") };
+                self.cursor.at += 1;
+                if self.cursor.text_of(token) == "target" {
                     self.skip_balanced();
                 }
                 Ok(ty)
             }
             Kind::Local => {
-                self.at += 1;
+                self.cursor.at += 1;
                 let name = self.name_of(token);
                 Ok(Type::Named(self.named_struct(name)))
             }
             Kind::Symbol(b'{') => {
-                self.at += 1;
+                self.cursor.at += 1;
                 self.fields(false)
             }
             Kind::Symbol(b'[') => {
-                self.at += 1;
+                self.cursor.at += 1;
                 let (count, element) = self.elements()?;
                 self.expect(b']')?;
                 Ok(Type::Array(count, element))
             }
             Kind::Symbol(b'<') => {
-                self.at += 1;
-                if self.eat(b'{') {
+                self.cursor.at += 1;
+                if self.cursor.eat(b'{') {
                     let fields = self.fields(true)?;
                     self.expect(b'>')?;
                     return Ok(fields);
                 }
-                let scalable = self.eat_word("vscale");
+                let scalable = self.cursor.eat_word("vscale");
                 if scalable {
                     self.expect_word("x")?;
                 }
@@ -107,9 +108,9 @@ impl Parser<'_> {
 
     fn fields(&mut self, packed: bool) -> Parse<Type> {
         let mut fields = Vec::new();
-        while !self.eat(b'}') {
+        while !self.cursor.eat(b'}') {
             fields.push(self.ty()?);
-            if !self.eat(b',') && !self.is(b'}') {
+            if !self.cursor.eat(b',') && !self.cursor.is(b'}') {
                 return self.unexpected("`,` or `}`");
             }
         }

@@ -5,6 +5,7 @@ use super::super::lexer::LitmusTokenKind;
 use super::parser::{Parser, is_type, type_of};
 use super::{Call, Expression, ExpressionKind, Operation};
 use crate::Diagnostic;
+use crate::parsing::TokenParser;
 use ravelin_program::{BinaryOp, Order, RmwOp, Span, default_failure};
 
 /// How many operators one statement may have: `1 + 1 + …` nests to the left.
@@ -23,7 +24,7 @@ pub fn cell_of(array: Expression, index: Expression, span: Span) -> Expression {
 fn binary(parser: &mut Parser<'_, '_, '_>, least: u8, depth: usize) -> Option<Expression> {
     let mut left = unary(parser, depth)?;
     loop {
-        let token = parser.cursor.peek();
+        let token = parser.cursor.token();
         let Some((op, precedence)) = operator(parser.cursor.text_of(token)) else { break };
         if precedence < least {
             break;
@@ -33,7 +34,7 @@ fn binary(parser: &mut Parser<'_, '_, '_>, least: u8, depth: usize) -> Option<Ex
             parser.cursor.error(token.span, format!("a statement has at most {MAX_OPERATORS} operators"));
             return None;
         }
-        parser.cursor.next();
+        parser.cursor.bump();
         let right = binary(parser, precedence + 1, depth)?;
         let span = left.span.to(right.span);
         left = Expression { kind: ExpressionKind::Binary(op, Box::new(left), Box::new(right)), span };
@@ -66,24 +67,24 @@ fn operator(text: &str) -> Option<(BinaryOp, u8)> {
 }
 
 fn unary(parser: &mut Parser<'_, '_, '_>, depth: usize) -> Option<Expression> {
-    let start = parser.cursor.peek().span;
+    let start = parser.cursor.token().span;
     if depth > MAX_DEPTH {
         parser.cursor.error(start, format!("expressions nest at most {MAX_DEPTH} deep"));
         return None;
     }
     let number = |value| Expression { kind: ExpressionKind::Number(value), span: start };
-    if parser.cursor.at("-") && matches!(parser.cursor.peek_at(1).kind, LitmusTokenKind::Int(_)) {
+    if parser.cursor.is("-") && matches!(parser.cursor.ahead(1).kind, LitmusTokenKind::Int(_)) {
         let (value, span) = parser.cursor.integer("a number")?;
         return Some(Expression { kind: ExpressionKind::Number(value), span });
     }
     if parser.cursor.eat("&") {
-        let name = parser.cursor.word("the name of a local variable after `&`")?;
+        let name = parser.cursor.name("the name of a local variable after `&`")?;
         let span = start.to(name.span);
         return Some(Expression { kind: ExpressionKind::AddressOf(name), span });
     }
-    let sign = parser.cursor.text_of(parser.cursor.peek());
+    let sign = parser.cursor.text_of(parser.cursor.token());
     if ["!", "-", "+", "~", "*"].contains(&sign) {
-        parser.cursor.next();
+        parser.cursor.bump();
         let operand = unary(parser, depth + 1)?;
         let span = start.to(operand.span);
         let operand = Box::new(operand);
@@ -96,16 +97,16 @@ fn unary(parser: &mut Parser<'_, '_, '_>, depth: usize) -> Option<Expression> {
         };
         return Some(Expression { kind, span });
     }
-    if parser.cursor.at("(") && is_type(parser.cursor.text_of(parser.cursor.peek_at(1))) && parser.cursor.is_word(1) {
-        parser.cursor.next();
+    if parser.cursor.is("(") && is_type(parser.cursor.text_of(parser.cursor.ahead(1))) && parser.cursor.is_name(1) {
+        parser.cursor.bump();
         type_of(parser.cursor, parser.wide);
-        parser.cursor.expect(")", "after the type of a cast")?;
+        parser.cursor.take(")", "after the type of a cast")?;
         return unary(parser, depth + 1);
     }
     let mut value = primary(parser, depth)?;
     while parser.cursor.eat("[") {
         let index = expression(parser, depth + 1)?;
-        let span = start.to(parser.cursor.expect("]", "after the index")?);
+        let span = start.to(parser.cursor.take("]", "after the index")?);
         if matches!(value.kind, ExpressionKind::Index(..)) {
             parser.cursor.error(span, "arrays have one index");
             return None;
@@ -116,15 +117,15 @@ fn unary(parser: &mut Parser<'_, '_, '_>, depth: usize) -> Option<Expression> {
 }
 
 fn primary(parser: &mut Parser<'_, '_, '_>, depth: usize) -> Option<Expression> {
-    let start = parser.cursor.peek().span;
+    let start = parser.cursor.token().span;
     if parser.cursor.eat("(") {
         let inner = expression(parser, depth + 1)?;
-        let end = parser.cursor.expect(")", "after the expression")?;
+        let end = parser.cursor.take(")", "after the expression")?;
         return Some(Expression { span: start.to(end), ..inner });
     }
-    if parser.cursor.is_word(0) {
-        let name = parser.cursor.word("a name")?;
-        if parser.cursor.at("(") {
+    if parser.cursor.is_name(0) {
+        let name = parser.cursor.name("a name")?;
+        if parser.cursor.is("(") {
             return call(parser, name, depth);
         }
         return Some(Expression { kind: ExpressionKind::Name(name.text), span: start });
@@ -138,15 +139,15 @@ fn call(parser: &mut Parser<'_, '_, '_>, name: Name, depth: usize) -> Option<Exp
         parser.cursor.report(unknown(&name));
         return None;
     };
-    parser.cursor.next();
+    parser.cursor.bump();
     let mut arguments = Vec::new();
-    while !parser.cursor.at(")") {
+    while !parser.cursor.is(")") {
         arguments.push(expression(parser, depth + 1)?);
         if !parser.cursor.eat(",") {
             break;
         }
     }
-    let span = name.span.to(parser.cursor.expect(")", "after the arguments")?);
+    let span = name.span.to(parser.cursor.take(")", "after the arguments")?);
     let values = match operation {
         Operation::Load => 1,
         Operation::Store | Operation::Init | Operation::Rmw(_) => 2,

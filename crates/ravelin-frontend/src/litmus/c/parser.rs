@@ -7,14 +7,15 @@ use super::super::outline::{CStatement, StatementRole};
 use super::expression::{self, expression};
 use super::{Expression, ExpressionKind, Function, Operation, Statement};
 use crate::Diagnostic;
+use crate::parsing::TokenParser;
 use ravelin_program::Span;
 
 const MAX_THREADS: usize = 64;
 
 pub fn functions(cursor: &mut LitmusCursor<'_, '_>) -> Vec<Function> {
     let mut functions: Vec<Function> = Vec::new();
-    while !cursor.at_end() && !condition::starts(cursor) {
-        let before = cursor.taken();
+    while !cursor.is_end() && !condition::starts(cursor) {
+        let before = cursor.at;
         match function(cursor) {
             Some(function) if functions.iter().any(|earlier| earlier.number == function.number) => {
                 cursor.error(function.name.span, format!("there are two threads `{}`", function.name.text));
@@ -28,58 +29,58 @@ pub fn functions(cursor: &mut LitmusCursor<'_, '_>) -> Vec<Function> {
         }
     }
     if functions.is_empty() && !cursor.diagnostics.iter().any(Diagnostic::is_error) {
-        cursor.unexpected("a thread: `P0 (atomic_int* x) { … }`");
+        cursor.expected("a thread: `P0 (atomic_int* x) { … }`");
     }
     functions
 }
 
 /// Goes on to what may be the next function.
 fn skip_function(cursor: &mut LitmusCursor<'_, '_>, before: usize) {
-    if cursor.taken() == before {
-        cursor.next();
+    if cursor.at == before {
+        cursor.bump();
     }
-    while !cursor.at_end() && !condition::starts(cursor) {
-        let token = cursor.peek();
+    while !cursor.is_end() && !condition::starts(cursor) {
+        let token = cursor.token();
         let name = cursor.text_of(token);
-        if name.starts_with('P') && cursor.at_ahead(1, "(") && cursor.is_word(0) {
+        if name.starts_with('P') && cursor.is_ahead(1, "(") && cursor.is_name(0) {
             return;
         }
-        cursor.next();
+        cursor.bump();
     }
 }
 
 fn function(cursor: &mut LitmusCursor<'_, '_>) -> Option<Function> {
-    while cursor.at("static") || cursor.at("void") {
-        cursor.next();
+    while cursor.is("static") || cursor.is("void") {
+        cursor.bump();
     }
-    let name = cursor.word("a thread (`P0 (…) { … }`) or the condition")?;
+    let name = cursor.name("a thread (`P0 (…) { … }`) or the condition")?;
     let Some(number) = name.text.strip_prefix('P').and_then(|digits| digits.parse().ok()) else {
         cursor.error(name.span, format!("threads are named P0, P1, …, not `{}`", name.text));
         return None;
     };
     let mut wide = false;
-    cursor.expect("(", "after the name of a thread")?;
+    cursor.take("(", "after the name of a thread")?;
     let parameters = parameters(cursor, &mut wide)?;
-    cursor.expect("{", "at the start of the thread's code")?;
+    cursor.take("{", "at the start of the thread's code")?;
     let mut body = Vec::new();
     let mut parser = Parser { cursor, wide: &mut wide, operators: 0, written: Vec::new() };
     parser.statements(&mut body, 0);
     let written = parser.written;
-    let end = cursor.expect("}", "at the end of the thread's code")?;
+    let end = cursor.take("}", "at the end of the thread's code")?;
     Some(Function { number, name, parameters, body, end, wide, written })
 }
 
 /// `atomic_int* x, volatile int* y)`
 fn parameters(cursor: &mut LitmusCursor<'_, '_>, wide: &mut bool) -> Option<Vec<Name>> {
     let mut parameters: Vec<Name> = Vec::new();
-    if cursor.at("void") && cursor.at_ahead(1, ")") {
-        cursor.next();
+    if cursor.is("void") && cursor.is_ahead(1, ")") {
+        cursor.bump();
     }
     while !cursor.eat(")") {
         let (stars, _) = type_of(cursor, wide);
-        let name = cursor.word("a parameter: `atomic_int* x`")?;
+        let name = cursor.name("a parameter: `atomic_int* x`")?;
         if cursor.eat("[") {
-            cursor.expect("]", "after `[`")?;
+            cursor.take("]", "after `[`")?;
         } else if stars == 0 {
             cursor.report(
                 Diagnostic::error(name.span, format!("the parameter `{}` is no pointer", name.text))
@@ -90,8 +91,8 @@ fn parameters(cursor: &mut LitmusCursor<'_, '_>, wide: &mut bool) -> Option<Vec<
             cursor.error(name.span, format!("there are two parameters `{}`", name.text));
         }
         parameters.push(name);
-        if !cursor.at(")") {
-            cursor.expect(",", "or `)` after a parameter")?;
+        if !cursor.is(")") {
+            cursor.take(",", "or `)` after a parameter")?;
         }
     }
     Some(parameters)
@@ -101,19 +102,19 @@ fn parameters(cursor: &mut LitmusCursor<'_, '_>, wide: &mut bool) -> Option<Vec<
 pub fn type_of(cursor: &mut LitmusCursor<'_, '_>, wide: &mut bool) -> (usize, bool) {
     let mut words = 0;
     let mut size = 0;
-    while cursor.is_word(0) && (cursor.is_word(1) || cursor.at_ahead(1, "*") || cursor.at_ahead(1, ")")) {
+    while cursor.is_name(0) && (cursor.is_name(1) || cursor.is_ahead(1, "*") || cursor.is_ahead(1, ")")) {
         // In a parameter list the word before `)` is the name.
-        if cursor.at_ahead(1, ")") && !is_type(cursor.text_of(cursor.peek())) {
+        if cursor.is_ahead(1, ")") && !is_type(cursor.text_of(cursor.token())) {
             break;
         }
-        let word = cursor.next();
+        let word = cursor.bump();
         size = size.max(size_of(cursor.text_of(word)));
         words += 1;
     }
     let mut stars = 0;
-    while cursor.at("*") || cursor.at("volatile") || cursor.at("const") || cursor.at("restrict") {
-        stars += usize::from(cursor.at("*"));
-        cursor.next();
+    while cursor.is("*") || cursor.is("volatile") || cursor.is("const") || cursor.is("restrict") {
+        stars += usize::from(cursor.is("*"));
+        cursor.bump();
     }
     *wide |= size == 8;
     (stars, words > 0)
@@ -159,20 +160,20 @@ impl Parser<'_, '_, '_> {
     /// Statements up to a `}`, which is left.
     fn statements(&mut self, into: &mut Vec<Statement>, depth: usize) {
         let mut last = None;
-        while !self.cursor.at("}") && !self.cursor.at_end() {
-            let before = self.cursor.taken();
-            last = Some(self.cursor.peek().span.start);
+        while !self.cursor.is("}") && !self.cursor.is_end() {
+            let before = self.cursor.at;
+            last = Some(self.cursor.token().span.start);
             if self.statement_outline(into, depth, StatementRole::Listed).is_none() {
                 self.skip_statement(before);
             }
         }
-        let span = self.cursor.peek().span;
+        let span = self.cursor.token().span;
         self.written.push(CStatement { span, role: StatementRole::End { last }, depth: depth as i32, fence: false });
     }
 
     /// A statement, and a note of where it stands. A block under an `if` needs none: what is in it has its own.
     fn statement_outline(&mut self, into: &mut Vec<Statement>, depth: usize, role: StatementRole) -> Option<()> {
-        let (start, block, first) = (self.cursor.peek().span, self.cursor.at("{"), into.len());
+        let (start, block, first) = (self.cursor.token().span, self.cursor.is("{"), into.len());
         self.statement(into, depth)?;
         let fence = match into.get(first..) {
             Some([Statement::Evaluate(Expression { kind: ExpressionKind::Call(call), .. })]) => {
@@ -190,34 +191,34 @@ impl Parser<'_, '_, '_> {
     /// Goes on to the next statement: behind a `;` that is in no parentheses, or to the start of a block.
     fn skip_statement(&mut self, before: usize) {
         let mut depth = 0usize;
-        while !self.cursor.at_end() && !self.cursor.at("}") {
-            if self.cursor.at("{") && self.cursor.taken() > before {
+        while !self.cursor.is_end() && !self.cursor.is("}") {
+            if self.cursor.is("{") && self.cursor.at > before {
                 return;
             }
             if depth == 0 && self.cursor.eat(";") {
                 return;
             }
-            depth += usize::from(self.cursor.at("("));
-            depth = depth.saturating_sub(usize::from(self.cursor.at(")")));
-            self.cursor.next();
+            depth += usize::from(self.cursor.is("("));
+            depth = depth.saturating_sub(usize::from(self.cursor.is(")")));
+            self.cursor.bump();
         }
     }
 
     fn statement(&mut self, into: &mut Vec<Statement>, depth: usize) -> Option<()> {
         if depth > MAX_DEPTH {
-            let span = self.cursor.peek().span;
+            let span = self.cursor.token().span;
             self.cursor.error(span, format!("statements nest at most {MAX_DEPTH} deep"));
             self.give_up();
             return None;
         }
         self.operators = 0;
-        let start = self.cursor.peek().span;
+        let start = self.cursor.token().span;
         if self.cursor.eat(";") {
             return Some(());
         }
         if self.cursor.eat("{") {
             self.statements(into, depth + 1);
-            self.cursor.expect("}", "at the end of the block")?;
+            self.cursor.take("}", "at the end of the block")?;
             return Some(());
         }
         if self.cursor.eat("if") {
@@ -235,7 +236,7 @@ impl Parser<'_, '_, '_> {
         }
         if self.cursor.eat("do") {
             let body = self.part(depth)?;
-            self.cursor.expect("while", "after the body of `do`")?;
+            self.cursor.take("while", "after the body of `do`")?;
             let condition = self.condition()?;
             into.push(Statement::Do { body, condition });
             return self.semicolon();
@@ -244,14 +245,14 @@ impl Parser<'_, '_, '_> {
             into.push(Statement::Return(start));
             return self.semicolon();
         }
-        let word = self.cursor.text_of(self.cursor.peek());
+        let word = self.cursor.text_of(self.cursor.token());
         if ["for", "goto", "switch", "break", "continue"].contains(&word) {
             let message = format!("`{word}` is not supported");
             let help = "control flow is written with `if`, `else`, `while` and `do`";
             self.cursor.report(Diagnostic::error(start, message).with_help(help));
             return None;
         }
-        if self.cursor.is_word(0) && (is_type(word) || self.cursor.is_word(1)) {
+        if self.cursor.is_name(0) && (is_type(word) || self.cursor.is_name(1)) {
             return self.declaration(into);
         }
         self.simple(into)
@@ -259,8 +260,8 @@ impl Parser<'_, '_, '_> {
 
     /// Deeper text is not looked at: everything inside would be too deep as well.
     fn give_up(&mut self) {
-        while !self.cursor.at_end() {
-            self.cursor.next();
+        while !self.cursor.is_end() {
+            self.cursor.bump();
         }
     }
 
@@ -272,9 +273,9 @@ impl Parser<'_, '_, '_> {
     }
 
     fn condition(&mut self) -> Option<super::Expression> {
-        self.cursor.expect("(", "before the condition")?;
+        self.cursor.take("(", "before the condition")?;
         let condition = expression(self, 0)?;
-        self.cursor.expect(")", "after the condition")?;
+        self.cursor.take(")", "after the condition")?;
         Some(condition)
     }
 
@@ -283,7 +284,7 @@ impl Parser<'_, '_, '_> {
         type_of(self.cursor, self.wide);
         loop {
             while self.cursor.eat("*") {}
-            let name = self.cursor.word("the name of a local variable")?;
+            let name = self.cursor.name("the name of a local variable")?;
             let value = if self.cursor.eat("=") { Some(expression(self, 0)?) } else { None };
             into.push(Statement::Declare { name, value });
             if !self.cursor.eat(",") {
@@ -323,6 +324,6 @@ impl Parser<'_, '_, '_> {
     }
 
     fn semicolon(&mut self) -> Option<()> {
-        self.cursor.expect(";", "after the statement").map(|_| ())
+        self.cursor.take(";", "after the statement").map(|_| ())
     }
 }

@@ -5,6 +5,7 @@ use super::super::header::Dialect;
 use super::operand::{self, X86Operand};
 use super::value::Width;
 use crate::Diagnostic;
+use crate::parsing::TokenParser;
 use ravelin_program::Span;
 
 /// Operands stand source first, whichever way they were written.
@@ -107,11 +108,11 @@ const KNOWN: &str = "mov xchg add sub and or xor inc dec neg not shl shr sar cmp
                      lfence nop endbr64 ret, jmp je jne jl jle jg jge js jns, and `lock` before those that change memory";
 
 pub fn parse(cursor: &mut LitmusCursor<'_, '_>, dialect: Dialect) -> Option<X86Instruction> {
-    let mut mnemonic = cursor.word("an instruction")?;
+    let mut mnemonic = cursor.name("an instruction")?;
     let mut lock = None;
     if mnemonic.text.eq_ignore_ascii_case("lock") {
         lock = Some(mnemonic.span);
-        mnemonic = cursor.word("an instruction after `lock`")?;
+        mnemonic = cursor.name("an instruction after `lock`")?;
     }
     let start = lock.unwrap_or(mnemonic.span);
     let Some((op, suffix)) = lookup(&mnemonic.text.to_ascii_lowercase()) else {
@@ -119,7 +120,7 @@ pub fn parse(cursor: &mut LitmusCursor<'_, '_>, dialect: Dialect) -> Option<X86I
         return None;
     };
     let mut operands = Vec::new();
-    if !cursor.at("|") && !cursor.at(";") && !cursor.at_end() {
+    if !cursor.is("|") && !cursor.is(";") && !cursor.is_end() {
         operands.push(operand::parse(cursor, dialect)?);
         while cursor.eat(",") {
             operands.push(operand::parse(cursor, dialect)?);

@@ -5,6 +5,7 @@ use super::super::header::Dialect;
 use super::super::lexer::LitmusTokenKind;
 use super::register;
 use super::value::Width;
+use crate::parsing::TokenParser;
 use ravelin_program::{Span, Value};
 
 #[derive(Clone, Debug)]
@@ -69,10 +70,10 @@ impl X86Operand {
 }
 
 pub fn parse(cursor: &mut LitmusCursor<'_, '_>, dialect: Dialect) -> Option<X86Operand> {
-    let start = cursor.peek().span;
+    let start = cursor.token().span;
     if cursor.eat("$") {
-        if cursor.is_word(0) {
-            return cursor.word("the name of a cell").map(X86Operand::AddressOf);
+        if cursor.is_name(0) {
+            return cursor.name("the name of a cell").map(X86Operand::AddressOf);
         }
         let (value, span) = cursor.integer("a number or the name of a cell after `$`")?;
         return Some(X86Operand::Number(value, start.to(span)));
@@ -84,29 +85,29 @@ pub fn parse(cursor: &mut LitmusCursor<'_, '_>, dialect: Dialect) -> Option<X86O
 }
 
 fn att(cursor: &mut LitmusCursor<'_, '_>) -> Option<X86Operand> {
-    let start = cursor.peek().span;
-    if cursor.at("%") {
+    let start = cursor.token().span;
+    if cursor.is("%") {
         return att_register(cursor).map(X86Operand::Register);
     }
     let mut memory = MemoryOperand::new(start);
     if cursor.eat("[") {
-        memory.symbol = Some(cursor.word("the name of a cell")?);
-        memory.span = start.to(cursor.expect("]", "after the name")?);
+        memory.symbol = Some(cursor.name("the name of a cell")?);
+        memory.span = start.to(cursor.take("]", "after the name")?);
         return Some(X86Operand::Memory(memory));
     }
-    if cursor.is_word(0) {
-        let name = cursor.word("the name of a cell")?;
-        if !cursor.at("(") && !cursor.at("+") && !cursor.at("-") {
+    if cursor.is_name(0) {
+        let name = cursor.name("the name of a cell")?;
+        if !cursor.is("(") && !cursor.is("+") && !cursor.is("-") {
             return Some(X86Operand::Bare(name));
         }
         memory.symbol = Some(name);
-        if cursor.eat("+") || cursor.at("-") {
+        if cursor.eat("+") || cursor.is("-") {
             memory.displacement = cursor.integer("a displacement")?.0;
         }
-    } else if !cursor.at("(") {
+    } else if !cursor.is("(") {
         let what = "an operand: `$1`, `%eax`, `(x)` or `8(%rax)`";
         let (value, span) = cursor.integer(what)?;
-        if !cursor.at("(") {
+        if !cursor.is("(") {
             let diagnostic = crate::Diagnostic::error(span, "a number alone is no operand")
                 .with_help(format!("a constant is written `${value}`, a cell by its name: `(x)`"));
             cursor.report(diagnostic);
@@ -123,16 +124,16 @@ fn att(cursor: &mut LitmusCursor<'_, '_>) -> Option<X86Operand> {
 
 /// `x)`, `%rip)`, `%rax)`, `%rax,%rbx,8)` or `,%rbx,8)`.
 fn att_address(cursor: &mut LitmusCursor<'_, '_>, memory: &mut MemoryOperand) -> Option<()> {
-    if cursor.is_word(0) && memory.symbol.is_none() {
-        memory.symbol = Some(cursor.word("the name of a cell")?);
-    } else if cursor.at("%") && cursor.text_of(cursor.peek_at(1)).eq_ignore_ascii_case("rip") {
+    if cursor.is_name(0) && memory.symbol.is_none() {
+        memory.symbol = Some(cursor.name("the name of a cell")?);
+    } else if cursor.is("%") && cursor.text_of(cursor.ahead(1)).eq_ignore_ascii_case("rip") {
         // A cell's place relative to the code is still that cell.
-        cursor.next();
-        cursor.next();
-    } else if cursor.at("%") {
+        cursor.bump();
+        cursor.bump();
+    } else if cursor.is("%") {
         memory.base = Some(att_register(cursor)?);
-    } else if !cursor.at(",") {
-        cursor.unexpected("a register or the name of a cell");
+    } else if !cursor.is(",") {
+        cursor.expected("a register or the name of a cell");
         return None;
     }
     if cursor.eat(",") {
@@ -140,22 +141,22 @@ fn att_address(cursor: &mut LitmusCursor<'_, '_>, memory: &mut MemoryOperand) ->
         let scale = if cursor.eat(",") { scale(cursor)? } else { 1 };
         memory.index = Some((register, scale));
     }
-    cursor.expect(")", "after the address")?;
+    cursor.take(")", "after the address")?;
     Some(())
 }
 
 fn att_register(cursor: &mut LitmusCursor<'_, '_>) -> Option<X86Register> {
-    let start = cursor.expect("%", "and a register")?;
-    let name = cursor.word("the name of a register after `%`")?;
+    let start = cursor.take("%", "and a register")?;
+    let name = cursor.name("the name of a register after `%`")?;
     known_register(cursor, &name, Dialect::X86_64).map(|register| X86Register { span: start.to(name.span), ..register })
 }
 
 fn intel(cursor: &mut LitmusCursor<'_, '_>) -> Option<X86Operand> {
-    if cursor.at("[") {
+    if cursor.is("[") {
         return intel_address(cursor).map(X86Operand::Memory);
     }
-    if cursor.is_word(0) {
-        let name = cursor.word("a register")?;
+    if cursor.is_name(0) {
+        let name = cursor.name("a register")?;
         return Some(match register::find(&name.text, Dialect::X86) {
             Some((number, width)) => X86Operand::Register(X86Register { number, width, span: name.span }),
             None => X86Operand::Bare(name),
@@ -166,11 +167,11 @@ fn intel(cursor: &mut LitmusCursor<'_, '_>) -> Option<X86Operand> {
 }
 
 fn intel_address(cursor: &mut LitmusCursor<'_, '_>) -> Option<MemoryOperand> {
-    let start = cursor.next().span;
+    let start = cursor.bump().span;
     let mut memory = MemoryOperand::new(start);
     loop {
-        if cursor.is_word(0) {
-            let name = cursor.word("a register or the name of a cell")?;
+        if cursor.is_name(0) {
+            let name = cursor.name("a register or the name of a cell")?;
             match register::find(&name.text, Dialect::X86) {
                 Some((number, width)) => {
                     let register = X86Register { number, width, span: name.span };
@@ -197,8 +198,8 @@ fn intel_address(cursor: &mut LitmusCursor<'_, '_>) -> Option<MemoryOperand> {
         if cursor.eat("]") {
             break;
         }
-        if !cursor.eat("+") && !cursor.at("-") {
-            cursor.unexpected("`+` or `]` in the address");
+        if !cursor.eat("+") && !cursor.is("-") {
+            cursor.expected("`+` or `]` in the address");
             return None;
         }
     }
@@ -207,13 +208,13 @@ fn intel_address(cursor: &mut LitmusCursor<'_, '_>) -> Option<MemoryOperand> {
 }
 
 fn scale(cursor: &mut LitmusCursor<'_, '_>) -> Option<Value> {
-    match cursor.peek().kind {
+    match cursor.token().kind {
         LitmusTokenKind::Int(scale @ (1 | 2 | 4 | 8)) => {
-            cursor.next();
+            cursor.bump();
             Some(scale as Value)
         }
         _ => {
-            cursor.unexpected("a scale of 1, 2, 4 or 8");
+            cursor.expected("a scale of 1, 2, 4 or 8");
             None
         }
     }

@@ -4,6 +4,7 @@ use super::super::condition;
 use super::super::cursor::{LitmusCursor, Name};
 use super::super::header::Dialect;
 use super::instruction::{self, X86Instruction};
+use crate::parsing::TokenParser;
 use ravelin_program::{Span, Value};
 
 #[derive(Debug)]
@@ -24,7 +25,7 @@ const MAX_THREADS: usize = 64;
 
 pub fn parse(cursor: &mut LitmusCursor<'_, '_>, dialect: Dialect) -> Vec<TableColumn> {
     let mut columns = names(cursor);
-    while !cursor.at_end() && !condition::starts(cursor) {
+    while !cursor.is_end() && !condition::starts(cursor) {
         row(cursor, dialect, &mut columns);
     }
     columns
@@ -33,7 +34,7 @@ pub fn parse(cursor: &mut LitmusCursor<'_, '_>, dialect: Dialect) -> Vec<TableCo
 /// The first row: `P0 | P1 ;`.
 fn names(cursor: &mut LitmusCursor<'_, '_>) -> Vec<TableColumn> {
     let mut columns: Vec<TableColumn> = Vec::new();
-    while let Some(name) = cursor.word("the name of a thread (`P0`)") {
+    while let Some(name) = cursor.name("the name of a thread (`P0`)") {
         match name.text.strip_prefix('P').and_then(|digits| digits.parse().ok()) {
             Some(number) if columns.iter().any(|column| column.number == number) => {
                 cursor.error(name.span, format!("there are two threads `{}`", name.text));
@@ -50,7 +51,7 @@ fn names(cursor: &mut LitmusCursor<'_, '_>) -> Vec<TableColumn> {
         }
     }
     if !cursor.eat(";") {
-        cursor.unexpected("`|` or `;` after the name of a thread");
+        cursor.expected("`|` or `;` after the name of a thread");
         skip(cursor, &[";"]);
         cursor.eat(";");
     }
@@ -58,7 +59,7 @@ fn names(cursor: &mut LitmusCursor<'_, '_>) -> Vec<TableColumn> {
 }
 
 fn row(cursor: &mut LitmusCursor<'_, '_>, dialect: Dialect, columns: &mut [TableColumn]) {
-    let start = cursor.peek().span;
+    let start = cursor.token().span;
     let mut count = 0;
     loop {
         let cell = cell(cursor, dialect);
@@ -72,7 +73,7 @@ fn row(cursor: &mut LitmusCursor<'_, '_>, dialect: Dialect, columns: &mut [Table
     }
     let span = start.to(cursor.before());
     if !cursor.eat(";") {
-        cursor.unexpected("`|` or `;` after an instruction");
+        cursor.expected("`|` or `;` after an instruction");
         return;
     }
     if count != columns.len() && !columns.is_empty() {
@@ -81,18 +82,18 @@ fn row(cursor: &mut LitmusCursor<'_, '_>, dialect: Dialect, columns: &mut [Table
 }
 
 fn cell(cursor: &mut LitmusCursor<'_, '_>, dialect: Dialect) -> Option<TableCell> {
-    let start = cursor.peek().span;
+    let start = cursor.token().span;
     let mut labels = Vec::new();
-    while cursor.is_word(0) && cursor.at_ahead(1, ":") {
-        labels.extend(cursor.word("a label"));
-        cursor.next();
+    while cursor.is_name(0) && cursor.is_ahead(1, ":") {
+        labels.extend(cursor.name("a label"));
+        cursor.bump();
     }
-    let ends = |cursor: &LitmusCursor<'_, '_>| cursor.at("|") || cursor.at(";") || cursor.at_end();
+    let ends = |cursor: &LitmusCursor<'_, '_>| cursor.is("|") || cursor.is(";") || cursor.is_end();
     let mut instruction = None;
     if !ends(cursor) {
         instruction = instruction::parse(cursor, dialect);
         if instruction.is_some() && !ends(cursor) {
-            cursor.unexpected("`|` or `;` after an instruction");
+            cursor.expected("`|` or `;` after an instruction");
             instruction = None;
         }
         skip(cursor, &["|", ";"]);
@@ -103,7 +104,7 @@ fn cell(cursor: &mut LitmusCursor<'_, '_>, dialect: Dialect) -> Option<TableCell
 
 /// Goes on to one of these signs.
 fn skip(cursor: &mut LitmusCursor<'_, '_>, to: &[&str]) {
-    while !cursor.at_end() && !to.iter().any(|sign| cursor.at(sign)) {
-        cursor.next();
+    while !cursor.is_end() && !to.iter().any(|sign| cursor.is(sign)) {
+        cursor.bump();
     }
 }

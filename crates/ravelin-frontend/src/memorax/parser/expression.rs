@@ -3,7 +3,7 @@
 use super::super::ast::{Expr, Name};
 use super::{Parse, Parser};
 use crate::Diagnostic;
-use crate::parsing::{TokenKind, TokenParser};
+use crate::parsing::{NestedParser, TokenKind, TokenParser};
 use ravelin_program::{Arithmetic, BinaryOp, Expr as Term, UnaryOp};
 
 type Tree = Term<Name>;

@@ -8,7 +8,7 @@ mod statement;
 use super::ast::{File, Name};
 use super::lexer::{Token, is_reserved};
 use crate::Diagnostic;
-use crate::parsing::{Cursor, Open, Parse, SyntaxError, TokenKind, TokenParser};
+use crate::parsing::{Cursor, NestedParser, Open, Parse, SyntaxError, TokenKind, TokenParser};
 use ravelin_program::Span;
 
 /// Words that begin a section.
@@ -33,14 +33,9 @@ impl<'a> TokenParser<'a> for Parser<'a, '_> {
     type Token = Token;
 
     const RESERVED: &'static str = "reserved word";
-    const SIMPLIFY: [Option<&'static str>; 2] = [None, None];
 
     fn cursor(&mut self) -> &mut Cursor<'a, Token> {
         &mut self.cursor
-    }
-
-    fn open(&mut self) -> &mut Open {
-        &mut self.open
     }
 
     fn diagnostics(&mut self) -> &mut Vec<Diagnostic> {
@@ -61,6 +56,14 @@ impl<'a> TokenParser<'a> for Parser<'a, '_> {
         };
         self.diagnostics.push(diagnostic);
         SyntaxError
+    }
+}
+
+impl<'a> NestedParser<'a> for Parser<'a, '_> {
+    const SIMPLIFY: [Option<&'static str>; 2] = [None, None];
+
+    fn open(&mut self) -> &mut Open {
+        &mut self.open
     }
 }
 

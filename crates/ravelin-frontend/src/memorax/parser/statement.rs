@@ -3,7 +3,7 @@
 use super::super::ast::{MemoraxPlace, PlaceKind, Statement, StatementKind, WriteStrength};
 use super::{Parse, Parser, SyntaxError};
 use crate::Diagnostic;
-use crate::parsing::{TokenKind, TokenParser};
+use crate::parsing::{NestedParser, TokenKind, TokenParser};
 use crate::suggest::did_you_mean;
 
 /// Words that begin a statement.

@@ -10,7 +10,7 @@ use super::super::format::format_expr;
 use super::super::lexer::too_large;
 use super::{Parse, Parser, foreign, is_keyword};
 use crate::Diagnostic;
-use crate::parsing::{TokenKind, TokenParser};
+use crate::parsing::{NestedParser, TokenKind, TokenParser};
 use crate::suggest::did_you_mean;
 use ravelin_program::{BinaryOp, Order, UnaryOp};
 

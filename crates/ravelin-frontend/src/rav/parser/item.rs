@@ -5,7 +5,7 @@ use super::super::ast::{
 };
 use super::{ITEM_WORDS, Parse, Parser, STATEMENT_WORDS, SyntaxError, foreign};
 use crate::Diagnostic;
-use crate::parsing::{TokenKind, TokenParser};
+use crate::parsing::{NestedParser, TokenKind, TokenParser};
 use crate::suggest::did_you_mean;
 use ravelin_program::{GoalKind, Span};
 

@@ -11,7 +11,7 @@ pub use expression::{operator_named, order_named};
 use super::ast::{Comment, Comments, File, Name};
 use super::lexer::{RavTokens, lex};
 use crate::Diagnostic;
-use crate::parsing::{Cursor, LineToken, Open, Parse, StatementParser, SyntaxError, TokenParser};
+use crate::parsing::{Cursor, LineToken, NestedParser, Open, Parse, StatementParser, SyntaxError, TokenParser};
 
 /// Words that cannot be names.
 const KEYWORDS: &[&str] = &[
@@ -109,15 +109,9 @@ impl<'a> TokenParser<'a> for Parser<'a> {
     type Token = LineToken;
 
     const RESERVED: &'static str = "keyword";
-    const SIMPLIFY: [Option<&'static str>; 2] =
-        [Some("name a part of it with `let`, or split the block"), Some("name a part of it with `let`")];
 
     fn cursor(&mut self) -> &mut Cursor<'a, LineToken> {
         &mut self.cursor
-    }
-
-    fn open(&mut self) -> &mut Open {
-        &mut self.open
     }
 
     fn diagnostics(&mut self) -> &mut Vec<Diagnostic> {
@@ -126,6 +120,15 @@ impl<'a> TokenParser<'a> for Parser<'a> {
 
     fn is_reserved(word: &str) -> bool {
         is_keyword(word)
+    }
+}
+
+impl<'a> NestedParser<'a> for Parser<'a> {
+    const SIMPLIFY: [Option<&'static str>; 2] =
+        [Some("name a part of it with `let`, or split the block"), Some("name a part of it with `let`")];
+
+    fn open(&mut self) -> &mut Open {
+        &mut self.open
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::ast::{Block, Comments, Else, Expr, ExprKind, If, Name, Pattern, RavPlace, Statement, StatementKind};
 use super::{ITEM_WORDS, Parse, Parser, STATEMENT_WORDS, SyntaxError, foreign, is_keyword, operator_named};
 use crate::Diagnostic;
-use crate::parsing::{TokenKind, TokenParser};
+use crate::parsing::{NestedParser, TokenKind, TokenParser};
 use crate::suggest::nearest;
 use ravelin_program::BinaryOp;
 

@@ -3,7 +3,7 @@
 use super::super::ast::{Expr, ExprKind};
 use super::{Parse, Parser};
 use crate::Diagnostic;
-use crate::parsing::{TokenKind, TokenParser};
+use crate::parsing::{NestedParser, TokenKind, TokenParser};
 use ravelin_program::{BinaryOp, Span, UnaryOp};
 
 /// The operators that stand between operands, with how tightly they bind.

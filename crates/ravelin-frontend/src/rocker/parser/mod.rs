@@ -9,7 +9,7 @@ mod statement;
 use super::ast::{File, Name, Number};
 use super::lexer::{Comment, RockerTokens, lex};
 use crate::Diagnostic;
-use crate::parsing::{Cursor, LineToken, Open, Parse, SyntaxError, TokenKind, TokenParser};
+use crate::parsing::{Cursor, LineToken, NestedParser, Open, Parse, SyntaxError, TokenKind, TokenParser};
 use keyword::{ReservedWord, reserved};
 
 /// Words that begin a declaration.
@@ -47,15 +47,9 @@ impl<'a> TokenParser<'a> for Parser<'a> {
     type Token = LineToken;
 
     const RESERVED: &'static str = "keyword";
-    const SIMPLIFY: [Option<&'static str>; 2] =
-        [Some("compute a part of it into a local, or use `goto`"), Some("compute a part of it into a local")];
 
     fn cursor(&mut self) -> &mut Cursor<'a, LineToken> {
         &mut self.cursor
-    }
-
-    fn open(&mut self) -> &mut Open {
-        &mut self.open
     }
 
     fn diagnostics(&mut self) -> &mut Vec<Diagnostic> {
@@ -64,6 +58,15 @@ impl<'a> TokenParser<'a> for Parser<'a> {
 
     fn is_reserved(word: &str) -> bool {
         reserved(word).is_some()
+    }
+}
+
+impl<'a> NestedParser<'a> for Parser<'a> {
+    const SIMPLIFY: [Option<&'static str>; 2] =
+        [Some("compute a part of it into a local, or use `goto`"), Some("compute a part of it into a local")];
+
+    fn open(&mut self) -> &mut Open {
+        &mut self.open
     }
 }
 

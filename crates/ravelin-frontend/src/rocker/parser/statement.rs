@@ -4,7 +4,7 @@ use super::super::MAX_DIAGNOSTICS;
 use super::super::ast::{Block, Name, Operation, Statement, StatementKind};
 use super::{Parse, Parser, STATEMENT_WORDS};
 use crate::Diagnostic;
-use crate::parsing::{StatementParser, TokenParser};
+use crate::parsing::{NestedParser, StatementParser, TokenParser};
 use crate::suggest::did_you_mean;
 use ravelin_program::{Order, RmwOp, Span};
 
