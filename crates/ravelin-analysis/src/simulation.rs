@@ -4,6 +4,7 @@ use crate::c11::ReplayedRun;
 use crate::witness::{initial, narrate};
 use ravelin_answer::{InitialState, RunStep};
 use ravelin_machine::monitor::{MonitorRefusal, refuse_hardware};
+use ravelin_numbers::Random;
 use ravelin_program::{LocId, Model, Program, ThreadId, TransitionId, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{NotModelled, Reference, State, TooMany};
@@ -14,7 +15,7 @@ use thiserror::Error;
 /// A walk in progress.
 pub struct Simulation<'a> {
     walk: Walk<'a>,
-    random: u64,
+    random: Random,
 }
 
 /// Where a walk is.
@@ -84,8 +85,8 @@ impl<'a> Simulation<'a> {
             false => Reference::new(program, model, None)?,
         };
         let mut starts = reference.initial_states()?;
-        let mut random = seed;
-        let start = starts.swap_remove(draw(&mut random, starts.len()));
+        let mut random = Random::new(seed);
+        let start = starts.swap_remove(share(&mut random, starts.len()));
         let walk = match model.is_c11() {
             true => {
                 let memory: Vec<(Value, Value)> =
@@ -140,7 +141,7 @@ impl<'a> Simulation<'a> {
 
     /// Picks one of so many possibilities at random.
     pub fn draw(&mut self, possibilities: usize) -> usize {
-        draw(&mut self.random, possibilities)
+        share(&mut self.random, possibilities)
     }
 
     fn program(&self) -> &Program {
@@ -251,12 +252,7 @@ impl C11Walk<'_> {
     }
 }
 
-/// A splitmix64 step: the same seed gives the same walk everywhere.
-fn draw(random: &mut u64, possibilities: usize) -> usize {
-    *random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *random;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^= mixed >> 31;
-    ((u128::from(mixed) * possibilities.max(1) as u128) >> 64) as usize
+/// A number below so many possibilities; 0 if there is none.
+fn share(random: &mut Random, possibilities: usize) -> usize {
+    random.share(possibilities.max(1) as u64) as usize
 }

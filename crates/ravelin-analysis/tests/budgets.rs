@@ -12,7 +12,7 @@ use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_explore::{Budget, Limit, Progress};
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{Model, Program, Source};
-use ravelin_semantics::generate::{Config, Generator};
+use ravelin_testing::programs::{Config, Generator};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;

@@ -16,9 +16,9 @@ use ravelin_analysis::c11::{C11Question, c11_robustness};
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{Address, Expr, Instruction, Model, Order, Program, Source, Value};
 use ravelin_semantics::Action;
-use ravelin_semantics::generate::{Config, Generator, InstructionKind, shrink};
 use ravelin_semantics::operational::{Reference, State};
 use ravelin_semantics::rc20::{GraphLimits, OrderReading, robust};
+use ravelin_testing::programs::{Config, Generator, InstructionKind, shrink};
 use std::collections::{BTreeSet, HashSet};
 
 /// The position of a write among those to its location: how many there are up to it, and how many of these are no RMWs. The

@@ -14,11 +14,11 @@ use ravelin_program::{
     Admission, Domain, Expr, Goal, Instruction, LocId, Model, Observable, Order, Program, RegId, Register, Source,
     Span, Thread, ThreadId, TransitionId, Value,
 };
-use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::rc20::{
     Execution, Graph, GraphEvent, GraphLimits, OrderReading, Relation, ThreadFailure, enumerate, races,
     rc20_consistent, sc_consistent, violated_goals,
 };
+use ravelin_testing::programs::{Config, Generator};
 use ravelin_testing::seeds;
 use std::collections::{BTreeMap, BTreeSet};
 

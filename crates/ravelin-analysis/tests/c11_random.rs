@@ -12,8 +12,8 @@ use ravelin_program::{
     Address, BinaryOp, Expr, Instruction, Model, Order, Program, ProgramBuilder, SeqCstReading, Value, VarId, Variable,
     WaitAtom, WaitCondition,
 };
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate, robust};
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 use ravelin_testing::seeds;
 
 const LIMITS: GraphLimits = GraphLimits { executions: 20_000, states: 20_000, values: 100 };

@@ -12,8 +12,8 @@ use ravelin_analysis::{AnalysisError, Verdict};
 use ravelin_explore::{Budget, Limits};
 use ravelin_machine::Reductions;
 use ravelin_program::{Model, Program, SeqCstReading};
-use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate, violated_goals};
+use ravelin_testing::programs::{Config, Generator};
 use ravelin_testing::seeds;
 
 const LIMITS: GraphLimits = GraphLimits { executions: 20_000, states: 20_000, values: 100 };

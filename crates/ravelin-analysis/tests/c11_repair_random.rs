@@ -3,7 +3,7 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
-use crate::random_programs::{without_faulting_domains, without_seq_cst_accesses};
+use crate::random_programs::{check_one, without_faulting_domains, without_seq_cst_accesses};
 use ravelin_analysis::Verdict;
 use ravelin_analysis::c11::{C11Weights, StrengthenQuestion, c11_offers, order_sites, strengthen};
 use ravelin_analysis::fences::{CostBy, FenceSet, Offer, Sets, SynthesisOutcome, automaton_sites};
@@ -12,8 +12,9 @@ use ravelin_program::{
     BinaryOp, Change, Condition, Expr, FenceStrength, Goal, GoalKind, Instruction, Lowering, Model, Observable, Order,
     Program, RegId, Site, Span, ThreadId, ThreadTransition, TransitionId, repaired,
 };
-use ravelin_semantics::generate::{Config, Generator, InstructionKind, shrink};
 use ravelin_semantics::rc20::{Execution, GraphLimits, OrderReading, enumerate, robust, sc_consistent, violated_goals};
+use ravelin_testing::Random;
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 use ravelin_testing::seeds;
 
 const LIMITS: GraphLimits = GraphLimits { executions: 1_000, states: 1_000, values: 100 };
@@ -94,10 +95,9 @@ fn check(program: &Program, case: Case, seed: u64) -> Result<(usize, usize), Opt
         c11_offers(program, sites, &all, &CostBy::Size, case.weights, case.model, case.lower)
     };
     // Any part of the sites is as good as all of them: elsewhere all stays as it is.
-    let mut random = seed;
+    let mut random = Random::new(seed);
     while choices(&sites, &offers_at(&sites)) > MOST_CHOICES {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        sites.remove((random >> 33) as usize % sites.len());
+        sites.remove(random.below(sites.len()));
     }
     let offers = offers_at(&sites);
     let base = case.lower.lowered(program, &sites);
@@ -366,11 +366,7 @@ fn compare(case: Case, config: Config, programs: u64) {
             _ => with_weak_goal(program, case, seed),
         };
         match check(&program, case, seed) {
-            Err(Some(what)) => {
-                let smaller = shrink(&program, &mut |program| disagreement(program, case, seed).is_some());
-                let found = disagreement(&smaller, case, seed).unwrap_or(what);
-                panic!("seed {seed}: {found}\n{}", ravelin_frontend::print::rav(&smaller));
-            }
+            Err(Some(_)) => check_one(seed, &program, |program| disagreement(program, case, seed)),
             Err(None) => {}
             Ok((sets, changes)) => {
                 tried += 1;

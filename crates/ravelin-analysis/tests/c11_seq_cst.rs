@@ -10,8 +10,8 @@ use ravelin_answer::SeqCstBasis;
 use ravelin_frontend::{Language, parse};
 use ravelin_machine::Reductions;
 use ravelin_program::{Instruction, Model, Order, Program, SeqCstReading, Source};
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate, rc20_consistent, robust};
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 use ravelin_testing::seeds;
 
 const LIMITS: GraphLimits = GraphLimits { executions: 20_000, states: 20_000, values: 100 };

@@ -12,6 +12,7 @@ use ravelin_frontend::{Language, parse};
 use ravelin_program::{Expr, Instruction, LocId, Model, Program, Source, Thread, Transition, Value, validate};
 use ravelin_semantics::operational::{Reference, State};
 use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate};
+use ravelin_testing::Random;
 use ravelin_testing::seeds;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,26 +50,9 @@ const LOOPS: &[&str] = &[
     "loop { let R = C.load(L); if R == V && D.load(L) == W { break; } }",
 ];
 
-/// A reproducible stream (SplitMix64).
-struct Stream(u64);
-
-impl Stream {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
-    }
-
-    fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        of[self.below(of.len())]
-    }
-}
-
 /// Two threads of a few accesses and a loop each, sometimes with a third that only writes.
 fn text(seed: u64) -> String {
-    let mut stream = Stream(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
+    let mut stream = Random::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
     let mut text = String::from(
         "static x: wrapping 0..4; static y: wrapping 0..4; static o0: wrapping 0..4; static o1: wrapping 0..4;\n",
     );

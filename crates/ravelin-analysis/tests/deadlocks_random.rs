@@ -9,8 +9,8 @@ use ravelin_explore::Budget;
 use ravelin_frontend::Language;
 use ravelin_machine::may_wait;
 use ravelin_program::{Model, Program, Source};
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 use ravelin_semantics::operational::Reference;
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 use ravelin_testing::{is_default_run, seeds};
 use std::collections::BTreeMap;
 

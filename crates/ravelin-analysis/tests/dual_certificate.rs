@@ -8,7 +8,7 @@ use ravelin_analysis::reachability::{ReachabilityQuestion, dual};
 use ravelin_explore::Budget;
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{Model, Program, Source};
-use ravelin_semantics::generate::{Config, Generator};
+use ravelin_testing::programs::{Config, Generator};
 
 fn program(text: &str) -> Program {
     let parsed = parse(Source::new("claim.rav", text), Language::Rav);

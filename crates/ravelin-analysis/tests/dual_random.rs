@@ -8,7 +8,7 @@ use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::{ReachabilityQuestion, dual, reach};
 use ravelin_explore::Budget;
 use ravelin_program::{Model, Program};
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 
 /// What the bounded engine knows for sure: a violation, or that there is none because no buffer was ever full.
 fn bounded(program: &Program) -> Option<Verdict> {

@@ -4,6 +4,7 @@
 //!
 //! `RAVELIN_PROGRAMS` and `RAVELIN_SEED` choose how many programs, and from where.
 
+use crate::random_programs::check_one;
 use ravelin_analysis::Verdict;
 use ravelin_analysis::fences::{
     CostBy, FenceQuestion, FenceSet, Offer, Sets, SynthesisOutcome, SynthesisPurpose, Weights, automaton_sites, fences,
@@ -15,9 +16,9 @@ use ravelin_program::{
     Change, Expr, FenceStrength, Goal, GoalKind, Instruction, Lowering, Model, Observable, Order, OrderSlot, Program,
     RegId, Site, Span, ThreadId, ThreadTransition, TransitionId, repaired,
 };
-use ravelin_semantics::generate::{Config, Generator, InstructionKind, shrink};
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::trace::find_violation;
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 use ravelin_testing::seeds;
 
 const MOST_CONFIGURATIONS: usize = 50_000;
@@ -258,11 +259,7 @@ fn compare(case: Case, config: Config, programs: u64) {
             program.goals = weak.goals;
         }
         match check(&program, case) {
-            Err(Some(what)) => {
-                let smaller = shrink(&program, &mut |program| disagreement(program, case).is_some());
-                let found = disagreement(&smaller, case).unwrap_or(what);
-                panic!("seed {seed}: {found}\n{}", ravelin_frontend::print::rav(&smaller));
-            }
+            Err(Some(_)) => check_one(seed, &program, |program| disagreement(program, case)),
             Err(None) => {}
             Ok(sets) => {
                 fenced += u64::from(sets > 0);

@@ -9,7 +9,7 @@ use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
 use ravelin_analysis::{Verdict, implies};
 use ravelin_explore::Budget;
 use ravelin_program::{Model, Program};
-use ravelin_semantics::generate::{Config, Generator};
+use ravelin_testing::programs::{Config, Generator};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 

@@ -5,8 +5,8 @@ use ravelin_analysis::Verdict;
 use ravelin_analysis::robustness::{AttackFate, RobustnessQuestion, attack_name, instrument, robustness};
 use ravelin_frontend::print;
 use ravelin_program::{HardwareProgram, Model};
-use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::operational::Reference;
+use ravelin_testing::programs::{Config, Generator};
 
 const MOST_STATES: usize = 60_000;
 

@@ -4,9 +4,9 @@
 use ravelin_analysis::robustness::{Attack, CannotInstrument, attack_name, attacks, find_attack, instrument};
 use ravelin_frontend::{Language, print};
 use ravelin_program::{HardwareProgram, Model, Program, Source, validate};
-use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::trace::find_violation;
+use ravelin_testing::programs::{Config, Generator};
 
 const MOST_STATES: usize = 60_000;
 
@@ -57,7 +57,7 @@ fn attacks_are_feasible_exactly_where_a_trace_is_cyclic() {
 
 #[test]
 fn also_where_everything_is_locked_now_and_then() {
-    use ravelin_semantics::generate::InstructionKind;
+    use ravelin_testing::programs::InstructionKind;
     let mut config = Config { computed_addresses: false, total_instructions: 11, ..Config::loop_free() };
     for (kind, weight) in &mut config.kinds {
         if matches!(kind, InstructionKind::BusLock | InstructionKind::Locked) {

@@ -12,7 +12,7 @@ use ravelin_explore::{Budget, Options};
 use ravelin_machine::Reductions;
 use ravelin_machine::monitor::{C11Settings, MonitorError, monitor};
 use ravelin_program::{Model, Program, SeqCstReading, Source};
-use ravelin_semantics::generate::Random;
+use ravelin_testing::Random;
 use ravelin_testing::{is_default_run, seeds};
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -8,7 +8,7 @@ use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::{OpenCause, ReachabilityQuestion, lazy, reach};
 use ravelin_explore::Budget;
 use ravelin_program::{Model, Program};
-use ravelin_semantics::generate::{Config, Generator};
+use ravelin_testing::programs::{Config, Generator};
 
 /// What exploration with long buffers says; `None` if it does not end.
 fn bounded(program: &Program, buffer: usize) -> Option<Verdict> {

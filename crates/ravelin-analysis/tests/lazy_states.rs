@@ -10,8 +10,8 @@ use ravelin_explore::Budget;
 use ravelin_program::{
     Condition, Expr, Goal, GoalKind, Instruction, LocId, Model, Observable, Program, RegId, Span, ThreadId, Value,
 };
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 use ravelin_semantics::operational::{Reference, State};
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 const MOST_STATES: usize = 20_000;

@@ -8,10 +8,10 @@ use ravelin_explore::{Budget, Options, Until};
 use ravelin_machine::messages::{ExploredMessages, MessageRun, MessageSettings, explore_messages};
 use ravelin_machine::{Purpose, Reductions, UnpackedState, Violation};
 use ravelin_program::{LocId, Model, Program, SeqCstReading, ThreadId, Value};
-use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::rc20::{
     Enumeration, Execution, GraphLimits, GrowingGraph, OrderReading, ThreadFailure, enumerate, rc20_consistent,
 };
+use ravelin_testing::programs::{Config, Generator};
 use ravelin_testing::seeds;
 use std::collections::BTreeSet;
 
@@ -225,7 +225,7 @@ fn states_are_those_of_all_graphs_of_open_memories() {
 #[test]
 fn states_are_those_of_all_graphs_with_acquire_fences() {
     use ravelin_program::Order;
-    use ravelin_semantics::generate::InstructionKind::{BlockingCas, Fence, Load, Rmw, Store};
+    use ravelin_testing::programs::InstructionKind::{BlockingCas, Fence, Load, Rmw, Store};
     let config = Config {
         threads: 2..=3,
         variables: 2..=2,
@@ -245,7 +245,7 @@ fn states_are_those_of_all_graphs_with_acquire_fences() {
 #[test]
 fn seq_cst_fences_are_those_of_psc() {
     use ravelin_program::Order;
-    use ravelin_semantics::generate::InstructionKind::{CompareExchange, Fence, Load, Rmw, Store};
+    use ravelin_testing::programs::InstructionKind::{CompareExchange, Fence, Load, Rmw, Store};
     let config = Config {
         threads: 2..=4,
         max_events: 9,

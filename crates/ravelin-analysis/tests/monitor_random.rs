@@ -8,9 +8,9 @@ use ravelin_explore::{Budget, Options};
 use ravelin_machine::Reductions;
 use ravelin_machine::monitor::{C11Settings, MonitorError, monitor};
 use ravelin_program::{Model, Program, SeqCstReading};
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::trace::find_violation;
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const MOST_CONFIGURATIONS: usize = 200_000;

@@ -16,7 +16,7 @@ use ravelin_program::{
     Address, Arithmetic, BinaryOp, Domain, Escape, Expr, InitialValue, Instruction, LocId, Model, Order, Program,
     ProgramBuilder, RegId, RmwOp, SeqCstReading, Value, VarId, Variable, WaitAtom, WaitCondition,
 };
-use ravelin_semantics::generate::Random;
+use ravelin_testing::Random;
 use ravelin_testing::{is_default_run, seeds};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -13,7 +13,7 @@ use ravelin_analysis::robustness::{RobustnessQuestion, robustness};
 use ravelin_backward::nets::{cover, spec};
 use ravelin_explore::Budget;
 use ravelin_program::{Copies, Model, Program};
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 
 /// States of one instance.
 const STATES: u64 = 100_000;

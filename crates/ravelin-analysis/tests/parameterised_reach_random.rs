@@ -13,7 +13,7 @@ use ravelin_explore::Budget;
 use ravelin_program::{
     BinaryOp, Condition, Copies, Expr, Goal, GoalKind, LocId, Model, Observable, Program, Span, ThreadId,
 };
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 
 fn config(locks: bool) -> Config {
     const PLAIN: &[InstructionKind] = &[

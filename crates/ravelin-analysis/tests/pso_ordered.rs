@@ -14,8 +14,8 @@ use ravelin_program::{
     BinaryOp, Condition, Domain, Expr, Goal, GoalKind, InitialValue, Instruction, Model, Observable, Order, Program,
     RegId, Span, ThreadId, Value,
 };
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 use ravelin_semantics::operational::Reference;
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The registers of all threads, and memory.

@@ -8,7 +8,7 @@ use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::{ReachabilityQuestion, pso, reach};
 use ravelin_explore::Budget;
 use ravelin_program::{Model, Order, Program};
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 
 fn question(states: u64) -> ReachabilityQuestion<'static> {
     ReachabilityQuestion {

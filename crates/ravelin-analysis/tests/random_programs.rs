@@ -2,25 +2,19 @@
 
 use ravelin_analysis::reachability::ReachabilityAnswer;
 use ravelin_analysis::{AnalysisError, Verdict};
+use ravelin_frontend::print;
 use ravelin_program::{Arithmetic, BinaryOp, Domain, Escape, Expr, Instruction, Order, Program, Value, WaitAtom};
-use ravelin_semantics::generate::{Config, Generator, InstructionKind, shrink};
-use ravelin_testing::seeds;
+use ravelin_testing::programs::{self, Config, Generator, InstructionKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// `wrong` must have nothing to say of any program.
 pub fn check_all(generator: &Generator, programs: u64, wrong: impl Fn(&Program) -> Option<String>) {
-    for seed in seeds(programs) {
-        check_one(seed, &generator.program(seed), &wrong);
-    }
+    programs::check_all(generator, programs, print::rav, wrong);
 }
 
 /// Fails with a smaller program if `wrong` has something to say of this one.
 pub fn check_one(seed: u64, program: &Program, wrong: impl Fn(&Program) -> Option<String>) {
-    if let Some(what) = wrong(program) {
-        let small = shrink(program, &mut |program| wrong(program).is_some());
-        let what = wrong(&small).unwrap_or(what);
-        panic!("seed {seed}: {what}\n{}", ravelin_frontend::print::rav(&small));
-    }
+    programs::check_one(seed, program, print::rav, wrong);
 }
 
 /// The verdict of an engine for programs with finite domains, which shows a run exactly if a goal is reached; `None` if it

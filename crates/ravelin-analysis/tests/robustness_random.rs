@@ -13,9 +13,9 @@ use ravelin_answer::InfeasibilityReason;
 use ravelin_explore::{Budget, Options, Watch};
 use ravelin_machine::attack::query;
 use ravelin_program::{HardwareProgram, Model, Program};
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::trace::find_violation;
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 
 const MOST_CONFIGURATIONS: usize = 200_000;
 

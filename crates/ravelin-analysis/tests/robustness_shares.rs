@@ -7,7 +7,7 @@ use ravelin_analysis::robustness::{AttackFate, RobustnessAnswer, RobustnessEngin
 use ravelin_explore::Budget;
 use ravelin_frontend::{Language, parse};
 use ravelin_program::{Model, Program, Source};
-use ravelin_semantics::generate::{Config, Generator};
+use ravelin_testing::programs::{Config, Generator};
 
 /// Every search is cut after each step, after a few, and hardly ever.
 const SHARES: [u64; 4] = [1, 7, 64, 1 << 20];

@@ -8,7 +8,7 @@ use ravelin_analysis::Verdict;
 use ravelin_analysis::reachability::{ReachabilityQuestion, dual, reach, sb};
 use ravelin_explore::Budget;
 use ravelin_program::{Model, Program};
-use ravelin_semantics::generate::{Config, Generator};
+use ravelin_testing::programs::{Config, Generator};
 
 fn question(states: u64) -> ReachabilityQuestion<'static> {
     ReachabilityQuestion {

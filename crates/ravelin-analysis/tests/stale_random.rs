@@ -12,9 +12,9 @@ use ravelin_explore::{Budget, Options, Until};
 use ravelin_machine::Reductions;
 use ravelin_machine::monitor::{C11Settings, MonitorError, MonitorFinding, monitor_for};
 use ravelin_program::{Model, Program, SeqCstReading};
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::trace::Trace;
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

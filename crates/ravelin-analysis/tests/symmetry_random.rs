@@ -11,7 +11,7 @@ use ravelin_frontend::Language;
 use ravelin_machine::Reductions;
 use ravelin_machine::monitor::{C11Settings, MonitorError, MonitorSearch, monitor};
 use ravelin_program::{Model, Program, SeqCstReading, Source};
-use ravelin_semantics::generate::Random;
+use ravelin_testing::Random;
 use ravelin_testing::{is_default_run, seeds};
 
 const WITHOUT_SYMMETRY: Reductions = Reductions { symmetry: false, ..Reductions::ALL };

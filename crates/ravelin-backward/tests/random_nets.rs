@@ -6,27 +6,14 @@ use ravelin_backward::nets::{
     CoverVerdict, InitialTokens, Marking, Net, NetCertificate, certify, check, cover, fire, spec,
 };
 use ravelin_explore::Budget;
+use ravelin_testing::Random;
 use std::collections::HashSet;
 
 /// Tokens a place may have in the naive search.
 const BOUND: u32 = 6;
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-}
-
 fn random_net(seed: u64) -> Net {
-    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-    for _ in 0..4 {
-        random.below(2);
-    }
+    let mut random = Random::new(seed);
     let mut net = Net::default();
     let places = 2 + random.below(4) as u32;
     for place in 0..places {
@@ -38,11 +25,9 @@ fn random_net(seed: u64) -> Net {
         };
         net.place(format!("p{place}"), initial);
     }
-    let marking = |most: u64, random: &mut Random| {
+    let marking = |most: usize, random: &mut Random| {
         let arcs = random.below(most + 1);
-        (0..arcs)
-            .map(|_| (random.below(u64::from(places)) as u32, 1 + (random.below(5) / 4) as u32))
-            .collect::<Vec<_>>()
+        (0..arcs).map(|_| (random.below(places as usize) as u32, 1 + (random.below(5) / 4) as u32)).collect::<Vec<_>>()
     };
     for _ in 0..1 + random.below(5) {
         let takes = marking(2, &mut random);

@@ -7,7 +7,7 @@ use crate::building::Built;
 use crate::running::{Scratch, code, interruptible, ravelin};
 use crate::signals::{ended, is_running, until};
 use ravelin_frontend::print;
-use ravelin_semantics::generate::{Config, Generator};
+use ravelin_testing::programs::{Config, Generator};
 use ravelin_testing::{has, seeds, skip};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;

@@ -17,7 +17,7 @@ use crate::workshop::text as said;
 use random_c::{CProgram, program, shrunk};
 use ravelin_frontend::{expectations, print};
 use ravelin_program::{InitialValue, Program, Variable};
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 use ravelin_testing::{is_default_run, seeds, skip};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

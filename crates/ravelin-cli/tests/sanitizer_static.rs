@@ -7,7 +7,7 @@ use crate::{programs, running};
 use programs::{findings, finish, finish_with};
 use ravelin_frontend::print;
 use ravelin_program::Instruction;
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;

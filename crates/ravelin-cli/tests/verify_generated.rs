@@ -19,7 +19,7 @@ use ravelin_program::{BinaryOp, Model, Program};
 use ravelin_sanitizer::report::{Wanted, ignoring};
 use ravelin_sanitizer::verify::JudgedModel;
 use ravelin_sanitizer::{Listeners, SteeredProgram, Streams, VerifiedProgram, VerifyPlan, WatchCommand};
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 use ravelin_testing::{is_default_run, seeds};
 use ravelin_verify::Script;
 use std::ops::Range;

@@ -9,8 +9,8 @@ use crate::simulated::deterministic;
 
 use ravelin_frontend::print;
 use ravelin_program::{BinaryOp, Instruction, Order, Program, Value};
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate};
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 use ravelin_testing::seeds;
 use std::collections::BTreeSet;
 use std::fmt::Write;

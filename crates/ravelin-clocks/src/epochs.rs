@@ -92,17 +92,15 @@ impl EpochWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ravelin_testing::Random;
     use std::collections::BTreeSet;
 
     /// Compares with a set, over more epochs than the window has.
     #[test]
     fn an_epoch_is_gone_if_it_was_dropped_and_is_not_too_old() {
         let (mut window, mut gone) = (EpochWindow::new(), BTreeSet::new());
-        let mut seed = 1_u64;
-        let mut random = |below: u32| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) as u32 % below
-        };
+        let mut numbers = Random::new(1);
+        let mut random = |below: u32| numbers.below(below as usize) as u32;
         let mut long = 0;
         for now in 3..30_000 {
             window.begin(now);

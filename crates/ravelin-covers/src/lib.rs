@@ -198,6 +198,7 @@ impl HittingSearch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ravelin_numbers::Random;
 
     fn covers(costs: &[u64], clauses: &[&[usize]]) -> Covers {
         let mut covers = Covers::new(costs.iter().map(|&main| Cost { main, tie: 0 }).collect());
@@ -257,11 +258,8 @@ mod tests {
     /// Against all subsets, on pseudo-random clauses.
     #[test]
     fn no_subset_is_cheaper() {
-        let mut random = 1u64;
-        let mut draw = |below: u64| {
-            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (random >> 33) % below
-        };
+        let mut random = Random::new(1);
+        let mut draw = |below: usize| random.below(below) as u64;
         for _ in 0..500 {
             let offers = 1 + draw(9) as usize;
             let costs: Vec<Cost> = (0..offers).map(|_| Cost { main: 1 + draw(4), tie: draw(3) }).collect();

@@ -1,6 +1,6 @@
 //! Random functions as clang writes them for C: variables in memory, structured control, some type punning.
 
-use crate::mutation::Random;
+use ravelin_testing::Random;
 use std::fmt::Write;
 
 /// The array, and the variable whose address is stored. Others become values.
@@ -20,7 +20,7 @@ pub struct Writer {
 
 /// A module with one function `@f` of two parameters.
 pub fn module(seed: u64, typed: bool) -> String {
-    let random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let random = Random::new(seed);
     let mut writer = Writer { random, text: String::new(), next: 0, inner: 0, budget: 30, loops: Vec::new(), typed };
     for number in 0..4 {
         let value = if number < 2 { format!("%p{number}") } else { number.to_string() };

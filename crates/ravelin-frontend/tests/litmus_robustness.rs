@@ -2,7 +2,7 @@
 //! in every run; a failure prints the text that caused it.
 
 use crate::litmus_files;
-use crate::mutation::Random;
+use ravelin_testing::Random;
 
 use litmus_files::corpus;
 use ravelin_frontend::{Diagnostic, litmus, print, render};
@@ -28,7 +28,7 @@ fn exercise(text: &str) -> bool {
 #[test]
 fn no_mutation_of_the_corpus_makes_the_front_end_fail() {
     let seeds: Vec<String> = corpus().into_iter().map(|(_, text)| text).collect();
-    let mut random = Random(0x11_7e57_0f11_7a15);
+    let mut random = Random::new(0x11_7e57_0f11_7a15);
     let mut survivors = 0;
     for _ in 0..6000 {
         let mut text = seeds[random.below(seeds.len())].clone().into_bytes();

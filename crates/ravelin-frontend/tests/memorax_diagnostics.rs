@@ -5,6 +5,7 @@ use crate::{carets, corpus};
 use expect_test::expect;
 use ravelin_frontend::{Severity, memorax, render};
 use ravelin_program::Source;
+use ravelin_testing::Random;
 
 /// The findings in a fixture must be those that its carets announce, and no others.
 fn check(fixture: &str) {
@@ -288,16 +289,6 @@ fn growth_and_depth_are_limited() {
     }
 }
 
-/// A fixed sequence of numbers: every run tries the same texts.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % end.max(1)
-    }
-}
-
 fn exercise(text: &str) {
     let parsed = memorax::parse(Source::new("test.rmm", text));
     let failed = parsed.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
@@ -315,7 +306,7 @@ fn exercise(text: &str) {
 fn no_text_makes_the_front_end_fail() {
     let corpus = corpus::texts("memorax_corpus");
     let words: Vec<&str> = corpus.iter().flat_map(|text| text.split_whitespace()).collect();
-    let mut numbers = Numbers(7);
+    let mut numbers = Random::new(7);
     for text in &corpus {
         for _ in 0..60 {
             // Bytes: removed, doubled, replaced.

@@ -1,5 +1,7 @@
 //! Damaged texts, the same ones in every run: to show that no text whatever makes a front end fail.
 
+use ravelin_testing::Random;
+
 /// The texts with one to three mutations each. `parts` are what the language's texts are made of.
 pub struct Mutants<'a> {
     seeds: &'a [String],
@@ -9,7 +11,7 @@ pub struct Mutants<'a> {
 
 impl<'a> Mutants<'a> {
     pub fn new(seeds: &'a [String], parts: &'a [&'a str], seed: u64) -> Mutants<'a> {
-        Mutants { seeds, parts, random: Random(seed) }
+        Mutants { seeds, parts, random: Random::new(seed) }
     }
 
     fn mutate(&mut self, text: &mut Vec<u8>) {
@@ -59,17 +61,5 @@ impl Iterator for Mutants<'_> {
             self.mutate(&mut text);
         }
         Some(String::from_utf8_lossy(&text).into_owned())
-    }
-}
-
-/// Xorshift: the same numbers in every run.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit.max(1) as u64) as usize
     }
 }

@@ -3,9 +3,9 @@
 use expect_test::expect;
 use ravelin_frontend::{litmus, print, rav, render};
 use ravelin_program::{Model, Observable, Program, RegId, Source, ThreadId, Value};
-use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::rc20;
+use ravelin_testing::programs::{Config, Generator};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -7,8 +7,8 @@ use ravelin_program::{
     Address, BinaryOp, Expr, Goal, GoalKind, Instruction, LocId, Model, Observable, Program, Span, ThreadId, VarId,
     Variable,
 };
-use ravelin_semantics::generate::{Config, Generator, shrink};
 use ravelin_semantics::operational::{Reference, State};
+use ravelin_testing::programs::{Config, Generator, check_one};
 use std::collections::BTreeSet;
 
 /// Programs with more states are left to the next seed.
@@ -138,16 +138,19 @@ fn compare(config: Config, count: u64) {
 fn compare_all(count: u64, program_of: &dyn Fn(u64) -> Program) {
     for seed in ravelin_testing::seeds(count) {
         let program = program_of(seed);
-        // Mostly large enough; now and then none at all.
-        let bound = [3, 1, 2, 3, 0, 4][seed as usize % 6];
-        for model in Model::HARDWARE {
-            if disagreement(&program, model, bound).is_some() {
-                let small = shrink(&program, &mut |program| disagreement(program, model, bound).is_some());
-                let problem = disagreement(&small, model, bound).expect("shrinking keeps the problem");
-                panic!("seed {seed}, buffers of {bound}: {problem}\n{}", show(&small));
-            }
-        }
+        check_models(seed, &program, disagreement);
     }
+}
+
+/// `wrong` must have nothing to say of a program under any model, with buffers of a size that is given back.
+pub fn check_models(seed: u64, program: &Program, wrong: impl Fn(&Program, Model, usize) -> Option<String>) -> usize {
+    // Mostly large enough; now and then none at all.
+    let bound = [3, 1, 2, 3, 0, 4][seed as usize % 6];
+    let shown = |program: &Program| format!("buffers of {bound}\n{}", show(program));
+    for model in Model::HARDWARE {
+        check_one(seed, program, shown, |program| wrong(program, model, bound));
+    }
+    bound
 }
 
 /// The first thread of a random program three times, each copy with a cell of its own in place of the first variable, and

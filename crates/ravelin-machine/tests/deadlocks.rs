@@ -1,13 +1,13 @@
 //! Deadlocks that the machine reports, against the reference semantics on random programs with locks and waits: there is a report exactly if
 //! the reference has a deadlock, under every model, with every reduction on and off, and the run leads to one.
 
-use crate::agrees_with_reference::{reductions, replay, show, triplets};
+use crate::agrees_with_reference::{check_models, reductions, replay, triplets};
 use ravelin_explore::{Budget, Options, Until};
 use ravelin_frontend::Language;
 use ravelin_machine::{Settings, Violation, may_wait, run};
 use ravelin_program::{Model, Program, Source};
-use ravelin_semantics::generate::{Config, Generator, InstructionKind, shrink};
 use ravelin_semantics::operational::Reference;
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 use ravelin_testing::{is_default_run, seeds};
 
 /// Programs with more states are left to the next seed.
@@ -74,13 +74,8 @@ fn compare(programs: u64, program_of: &dyn Fn(u64) -> Program) {
         if !may_wait(&program) {
             continue;
         }
-        let bound = [3, 1, 2, 3, 0, 4][seed as usize % 6];
+        let bound = check_models(seed, &program, disagreement);
         for model in Model::HARDWARE {
-            if disagreement(&program, model, bound).is_some() {
-                let small = shrink(&program, &mut |program| disagreement(program, model, bound).is_some());
-                let problem = disagreement(&small, model, bound).expect("shrinking keeps the problem");
-                panic!("seed {seed}, buffers of {bound}: {problem}\n{}", show(&small));
-            }
             let reference = Reference::new(&program, model, Some(bound)).expect("a program of the reference");
             match judged(&reference) {
                 Some(true) => with += 1,

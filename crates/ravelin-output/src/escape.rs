@@ -79,6 +79,7 @@ fn color_length(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ravelin_numbers::Random;
 
     #[test]
     fn control_characters_are_shown() {
@@ -127,12 +128,11 @@ mod tests {
         // Combinations of the pieces of escape sequences.
         let pieces =
             ["\x1b", "[", "]", "0", "8", "31", ";", "m", "J", "\x07", "\u{9b}", "\r", "\n", "é", "\u{202e}", "\u{7f}"];
-        let mut random = 1u64;
+        let mut random = Random::new(1);
         for _ in 0..20_000 {
             let mut text = String::new();
             for _ in 0..12 {
-                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                text.push_str(pieces[(random >> 33) as usize % pieces.len()]);
+                text.push_str(random.pick(&pieces));
             }
             let shown = escaped(&text);
             assert!(!shown.replace("\r\n", "\n").chars().any(is_hostile), "{text:?} became {shown:?}");

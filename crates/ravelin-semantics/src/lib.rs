@@ -8,7 +8,6 @@
 //! - [`rc20`]: execution graphs of the C11 fragment RC20.
 //! - [`hardware`]: which of these graphs x86 and ARMv8 have.
 //! - [`trace`]: happens-before traces of runs, and the cycles that no SC run has.
-//! - [`generate`]: random small programs to compare engines on, and a shrinker for those on which they differ.
 //!
 //! Two invariants always hold. Equal situations are structurally equal states, so that sets of states can be compared
 //! directly. And every refusal has a reason. The reference only requires that a program is valid
@@ -19,7 +18,6 @@
 //! engines that it checks except the vocabulary of ravelin-program and its evaluation of expressions.
 
 mod action;
-pub mod generate;
 pub mod hardware;
 pub mod operational;
 pub mod rc20;

@@ -1,8 +1,8 @@
 //! What random programs are like, and what the three models must agree on for each of them.
 
 use ravelin_program::{Expr, Fault, Instruction, Model, Order, Program, Unnamed, validate};
-use ravelin_semantics::generate::{Config, Generator, shrink};
 use ravelin_semantics::operational::{Exploration, Reference};
+use ravelin_testing::programs::{Config, Generator, shrink};
 use std::collections::HashSet;
 use std::mem::discriminant;
 

@@ -2,12 +2,12 @@
 //! semantics, and that compiled programs do nothing that C11 forbids.
 
 use ravelin_program::{Instruction, Model, Order, Program};
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 use ravelin_semantics::hardware::{MachineGraph, SeqCstStore, Target, armv8, compile, x86};
 use ravelin_semantics::operational::Reference;
 use ravelin_semantics::rc20::{
     Enumeration, FinalState, Graph, GraphEvent, GraphLimits, Label, OrderReading, enumerate, rc20_consistent,
 };
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 const READING: OrderReading = OrderReading::Written;

@@ -27,4 +27,4 @@ mod units;
 mod trace;
 
 // Where `trace` finds it.
-use ravelin_semantics::{Action, generate, operational};
+use ravelin_semantics::{Action, operational};

@@ -4,9 +4,10 @@ use crate::trace_shorthand;
 
 use ravelin_program::{Instruction, Model, Program};
 use ravelin_semantics::Action;
-use ravelin_semantics::generate::{Config, Generator};
 use ravelin_semantics::operational::{Reference, State};
 use ravelin_semantics::trace::{Arrow, EnumerationLimit, Trace, TraceEdge, ValueSource, find_violation};
+use ravelin_testing::Random;
+use ravelin_testing::programs::{Config, Generator};
 use std::collections::BTreeSet;
 use trace_shorthand::reference;
 
@@ -19,7 +20,7 @@ fn takes_bus(program: &Program) -> bool {
 
 /// Some run to its end, with its states; the first state is the one it starts from.
 fn walk(reference: &Reference, seed: u64) -> (Vec<Action>, Vec<State>) {
-    let mut random = seed;
+    let mut random = Random::new(seed);
     let mut states = vec![reference.initial_states().expect("few").remove(0)];
     let mut run = Vec::new();
     loop {
@@ -27,8 +28,7 @@ fn walk(reference: &Reference, seed: u64) -> (Vec<Action>, Vec<State>) {
         if next.is_empty() {
             return (run, states);
         }
-        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let (action, state) = next.swap_remove((random >> 33) as usize % next.len());
+        let (action, state) = next.swap_remove(random.below(next.len()));
         run.push(action);
         states.push(state);
     }

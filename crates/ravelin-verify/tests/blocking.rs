@@ -2,7 +2,7 @@
 
 use crate::machine::{Do, Machine, trace};
 use crate::traces::Key;
-use ravelin_semantics::generate::Random;
+use ravelin_testing::Random;
 use ravelin_testing::seeds;
 use ravelin_verify::Exploration;
 use ravelin_verify::exploration::{ExplorationProgress, Options, Outcome};

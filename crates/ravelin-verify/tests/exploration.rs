@@ -4,7 +4,8 @@ use crate::simulated::{Simulator, deterministic};
 use crate::traces::{All, Key, all, all_after, key, script};
 use ravelin_findings::steering::SteeredEnd;
 use ravelin_program::{Expr, Order, Program, ProgramBuilder, Variable};
-use ravelin_semantics::generate::{Config, Generator, InstructionKind, Random, shrink};
+use ravelin_testing::Random;
+use ravelin_testing::programs::{Config, Generator, InstructionKind, check_one};
 use ravelin_testing::seeds;
 use ravelin_verify::exploration::{ExplorationProgress, Options, Outcome, Reduction, Task};
 use ravelin_verify::{Exploration, RecordedRun};
@@ -100,11 +101,11 @@ fn is_optimal(program: &Program, jobs: usize) -> bool {
 
 fn check(generator: &Generator, count: u64, jobs: usize) {
     for seed in seeds(count) {
-        let program = deterministic(&generator.program(seed));
-        if !is_optimal(&program, jobs) {
-            let small = shrink(&program, &mut |program| !is_optimal(&deterministic(program), jobs));
-            panic!("seed {seed}: {}", describe(&deterministic(&small), jobs));
-        }
+        let wrong = |program: &Program| {
+            let program = deterministic(program);
+            (!is_optimal(&program, jobs)).then(|| describe(&program, jobs))
+        };
+        check_one(seed, &deterministic(&generator.program(seed)), |_| String::new(), wrong);
     }
 }
 

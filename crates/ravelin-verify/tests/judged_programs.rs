@@ -4,8 +4,8 @@ use crate::graphs::{SimulatedKnowledge, stale_by_axioms, trace, with_pending};
 use crate::interleavings::every_run;
 use crate::simulated::{Simulator, deterministic};
 use ravelin_program::{Order, Program, Transition};
-use ravelin_semantics::generate::{Config, Generator, InstructionKind, shrink};
 use ravelin_semantics::rc20::{GraphLimits, OrderReading, robust};
+use ravelin_testing::programs::{Config, Generator, InstructionKind, check_one};
 use ravelin_testing::{is_default_run, seeds};
 use ravelin_verify::judge::{JudgedModel, judge};
 use std::collections::BTreeMap;
@@ -109,9 +109,8 @@ fn agrees(config: Config, default: u64) {
                 total.stale_on_x86 += findings.stale_on_x86;
             }
             Err(_) => {
-                let small = shrink(&program, &mut |program| compare(&deterministic(program)).is_err());
-                let why = compare(&deterministic(&small)).expect_err("it still fails");
-                panic!("seed {seed}: {why}\n{:#?}", instructions(&small));
+                let show = |program: &Program| format!("{:#?}", instructions(program));
+                check_one(seed, &program, show, |program| compare(&deterministic(program)).err());
             }
         }
     }

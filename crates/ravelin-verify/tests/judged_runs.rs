@@ -4,7 +4,7 @@
 use crate::graphs::{Plain, is_consistent_with, stale_by_axioms, trace};
 use ravelin_findings::RecordedOrder::{self, AcqRel, Acquire, Plain as Unordered, Relaxed, Release, SeqCst};
 use ravelin_findings::events::{Act, RunEvent, RunOperation, flags};
-use ravelin_semantics::generate::Random;
+use ravelin_testing::Random;
 use ravelin_testing::seeds;
 use ravelin_verify::judge::{JudgedModel, StaleAccess, StaleKind, judge};
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use crate::blocking::{access, explore, machine, section, semaphore, waiting};
 use crate::machine::{Do, Machine, trace};
-use ravelin_semantics::generate::Random;
+use ravelin_testing::Random;
 use ravelin_testing::seeds;
 use ravelin_verify::exploration::{Options, Outcome, changes, shorten};
 use ravelin_verify::{Choice, Exploration};

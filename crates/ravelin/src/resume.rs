@@ -5,6 +5,7 @@
 //! not mistaken for its own.
 
 use crate::error::Error;
+use ravelin_numbers::{FNV, fnv1a_from};
 use ravelin_output::file::is_unfinished;
 use ravelin_output::replace;
 use serde::{Deserialize, Serialize};
@@ -142,12 +143,12 @@ impl SearchRecord {
 
 /// A number for a list of texts: FNV-1a, which is the same everywhere. It detects mistakes, not attacks.
 pub fn fingerprint(parts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    let mut hash = 0xcbf2_9ce4_8422_2325;
+    let mut hash = FNV;
     for part in parts {
         let bytes = part.as_ref();
         // The length separates the parts.
-        hash = (bytes.len() as u64).to_le_bytes().into_iter().chain(bytes.iter().copied()).fold(hash, step);
+        let length = (bytes.len() as u64).to_le_bytes();
+        hash = fnv1a_from(hash, length.into_iter().chain(bytes.iter().copied()));
     }
     hash
 }

@@ -4,7 +4,7 @@ use ravelin::answer::{AllowedBy, Answer, EndRun, TestMethod};
 use ravelin::confirm::{MachineTest, Subject, TestPlan};
 use ravelin::{Budget, Model, Program};
 use ravelin_frontend::print;
-use ravelin_semantics::generate::{Config, Generator};
+use ravelin_testing::programs::{Config, Generator};
 use ravelin_testing::seeds;
 use std::sync::atomic::AtomicBool;
 

@@ -4,7 +4,7 @@
 
 use ravelin::answer::{EndState, Grade, Impact, Property, Verdict};
 use ravelin::{Answer, Budget, Model, Program};
-use ravelin_semantics::generate::Random;
+use ravelin_testing::Random;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

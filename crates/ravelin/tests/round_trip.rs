@@ -3,6 +3,7 @@
 use ravelin::answer::text::Style;
 use ravelin::answer::{FencePurpose, Property};
 use ravelin::{Answer, Budget, Document, Model, Program, Sets};
+use ravelin_testing::Random;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -114,13 +115,8 @@ fn documents_whose_parts_do_not_fit_are_refused() {
 /// Nor does any other damage make a view panic: a document that is read can be printed.
 #[test]
 fn damaged_documents_are_refused_or_printed() {
-    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut draw = |below: usize| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        (random % below as u64) as usize
-    };
+    let mut random = Random::new(1);
+    let mut draw = |below: usize| random.below(below);
     let (mut read, mut refused) = (0, 0);
     for name in ["sb.rav", "mp.rav", "dekker-fenced.rav", "any-number/sb-two.rav"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);

@@ -3,7 +3,7 @@
 use super::bounded::{ReachabilityAnswer, ReachabilityQuestion, assertions};
 use crate::witness::Witness;
 use crate::{AnalysisError, Verdict};
-use ravelin_backward::BackwardCounts;
+use ravelin_backward::{BackwardCounts, BackwardEnd, ConstraintId};
 use ravelin_explore::{Limit, Statistics, Watch};
 use ravelin_program::{Model, Program};
 use std::time::Instant;
@@ -39,6 +39,15 @@ impl Conclusion {
 
     pub fn limit(limit: Limit) -> Conclusion {
         Conclusion { limit: Some(limit), ..Conclusion::new(Verdict::Unknown) }
+    }
+
+    /// What the end of a search says; a constraint that was reached, if it needs a run.
+    pub fn of(end: BackwardEnd) -> Result<Conclusion, ConstraintId> {
+        match end {
+            BackwardEnd::Unreachable => Ok(Conclusion::new(Verdict::Holds)),
+            BackwardEnd::Limit(limit) => Ok(Conclusion::limit(limit)),
+            BackwardEnd::Reached(from) => Err(from),
+        }
     }
 }
 

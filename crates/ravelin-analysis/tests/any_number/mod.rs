@@ -1,6 +1,6 @@
 //! What the random tests for any number of threads share: which programs, and how large instances.
 
-use ravelin_semantics::generate::{Config, InstructionKind};
+use ravelin_testing::programs::{Config, InstructionKind};
 
 /// Instances with up to so many copies are compared with the answer for any number.
 pub const MOST_COPIES: usize = 5;

@@ -3,9 +3,9 @@
 use super::driver::{Bounds, all_runs, run};
 use ravelin_clocks::weak::SeqCstPlace;
 use ravelin_program::{Instruction, Order, Program};
-use ravelin_schedule::Random;
-use ravelin_semantics::generate::{Config, Generator, InstructionKind};
 use ravelin_semantics::rc20::{GraphLimits, OrderReading, enumerate, rc20_consistent};
+use ravelin_testing::Random;
+use ravelin_testing::programs::{Config, Generator, InstructionKind};
 use ravelin_testing::seeds;
 use std::collections::{BTreeSet, HashSet};
 
@@ -102,13 +102,13 @@ fn no_run_is_outside_rc11_with_seq_cst_accesses_and_with_little_memory() {
     for seed in seeds(600) {
         let program = generator.program(seed);
         let mut random = Random::new(seed);
-        let place = if random.below(2) == 0 { SeqCstPlace::Before } else { SeqCstPlace::After };
+        let place = if random.share(2) == 0 { SeqCstPlace::Before } else { SeqCstPlace::After };
         let small = [1, 2, 3, usize::MAX];
-        let mut bound = || small[random.below(4) as usize];
+        let mut bound = || small[random.share(4) as usize];
         let bounds = Bounds { values: bound(), fences: bound(), forgets: seed % 3 == 0 };
         let mut graphs = HashSet::new();
         for _ in 0..100 {
-            graphs.insert(run(&program, place, bounds, &mut |among| random.below(among as u64) as usize).graph);
+            graphs.insert(run(&program, place, bounds, &mut |among| random.share(among as u64) as usize).graph);
         }
         for graph in &graphs {
             assert!(rc20_consistent(graph, OrderReading::Written), "seed {seed}, {place:?}, {bounds:?}: {graph:#?}");

@@ -1,5 +1,6 @@
 //! Random trees of one thread, and how they are written.
 
+use ravelin_testing::Random;
 use std::fmt;
 
 /// A whole file.
@@ -61,7 +62,7 @@ pub enum Expr {
 
 /// The text of a seed.
 pub fn text(seed: u64) -> Text {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d);
+    let mut random = Draw(Random::new(seed));
     let max_value = random.maybe(2).then(|| (random.within(1, 6), random.escape()));
     let arithmetic = random.maybe(3).then(|| random.range());
     let variables = (0..random.within(1, 3)).map(|index| {
@@ -77,7 +78,7 @@ pub fn text(seed: u64) -> Text {
 }
 
 struct Maker<'a> {
-    random: Random,
+    random: Draw,
     variables: &'a [Variable],
     registers: usize,
     /// How many loops are around.
@@ -157,16 +158,12 @@ impl Maker<'_> {
     }
 }
 
-/// Splitmix64.
-struct Random(u64);
+/// Numbers of which texts are made.
+struct Draw(Random);
 
-impl Random {
+impl Draw {
     fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % end as u64) as usize
+        self.0.below(end)
     }
 
     fn within(&mut self, lo: i64, hi: i64) -> i64 {

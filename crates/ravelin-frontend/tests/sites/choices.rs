@@ -7,7 +7,7 @@ use ravelin_frontend::{Language, parse, print};
 use ravelin_program::{
     Change, FenceStrength, Instruction, Lowering, Order, OrderSlot, Source, ThreadId, ThreadTransition, TransitionId,
 };
-use ravelin_semantics::generate::{Config, Generator};
+use ravelin_testing::programs::{Config, Generator};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};

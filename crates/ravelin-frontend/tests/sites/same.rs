@@ -9,6 +9,7 @@ use ravelin_program::{
     Change, Expr, FenceStrength, Instruction, LocId, Observable, Order, Program, RmwOp, Source, Thread, Transition,
     repaired,
 };
+use ravelin_testing::Random;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 /// Checks some random choices of sites, none of them and all of them.
@@ -24,17 +25,16 @@ pub fn check(name: &str, text: &str, language: Language, request: &SiteRequest, 
         |number: usize| kinds.into_iter().find(|&kind| found.can_have(number, kind)).map(|kind| (number, kind));
     check_choice(name, language, request, &found, &(0..found.sites.len()).filter_map(strongest).collect::<Vec<_>>());
     check_choice(name, language, request, &found, &[]);
-    let mut random = 0x9e37_79b9_u64 + text.len() as u64;
+    let mut random = Random::new(text.len() as u64);
     for _ in 0..rounds {
         let mut chosen = Vec::new();
         for number in 0..found.sites.len() {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let kind = kinds[(random >> 43) as usize & 3];
-            let choice = match found.can_have(number, kind) && (random >> 40) & 1 == 0 {
+            let kind = random.pick(&kinds);
+            let choice = match found.can_have(number, kind) && random.once_in(2) {
                 true => Some((number, kind)),
                 false => strongest(number),
             };
-            if (random >> 41) & 3 == 0 {
+            if random.once_in(4) {
                 chosen.extend(choice);
             }
         }

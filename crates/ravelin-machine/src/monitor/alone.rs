@@ -104,7 +104,8 @@ mod tests {
     use crate::settings::{Purpose, Reductions};
     use ravelin_explore::{System, Watch};
     use ravelin_program::{Model, Program, SeqCstReading, Value};
-    use ravelin_semantics::generate::{Config, Generator, InstructionKind, Random};
+    use ravelin_testing::Random;
+    use ravelin_testing::programs::{Config, Generator, InstructionKind};
 
     type AnyMonitor<'a> = Monitor<'a, { WIDTHS[2] }>;
 

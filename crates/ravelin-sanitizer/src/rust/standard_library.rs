@@ -9,6 +9,7 @@ use super::TARGET;
 use crate::unpack::Runtime;
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSymbol};
+use ravelin_numbers::fnv1a;
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::fs;
@@ -137,8 +138,7 @@ fn fingerprint(library: &Path) -> Result<u64, NotUnderstood> {
     let about = fs::metadata(library).map_err(|error| NotUnderstood::NotRead(library.to_owned(), error))?;
     let changed = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     let words = format!("{} {} {} {WRAPPED:?}", library.display(), about.len(), changed.as_nanos());
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    Ok(words.bytes().fold(0xcbf2_9ce4_8422_2325, step))
+    Ok(fnv1a(words.bytes()))
 }
 
 /// The visible functions of a library: symbol, and path without brackets.

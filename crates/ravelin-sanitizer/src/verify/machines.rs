@@ -411,7 +411,7 @@ mod tests {
     /// The axioms of x86 on the graph, against the judge of runs with its clocks.
     #[test]
     fn x86_has_a_stale_access_exactly_if_the_judge_for_store_buffers_finds_it() {
-        let mut random = ravelin_semantics::generate::Random::new(7);
+        let mut random = ravelin_numbers::Random::new(7);
         let mut pick = |most: usize| random.below(most);
         let (mut on_x86, mut elsewhere) = (0, 0);
         for _ in 0..20_000 {

@@ -202,8 +202,9 @@ impl<'a> TraceSearch<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::{Config, Generator};
     use crate::trace::Trace;
+    use ravelin_testing::Random;
+    use ravelin_testing::programs::{Config, Generator};
 
     #[test]
     fn neither_the_prospect_nor_the_preferred_steps_lose_a_violation() {
@@ -231,19 +232,18 @@ mod tests {
                 let reference = Reference::new(&generator.program(seed), model, None).expect("modelled");
                 let start = reference.initial_states().expect("few").remove(0);
                 let (mut state, mut past, mut run) = (start.clone(), Past::new(start.threads.len()), Vec::new());
-                let mut random = seed;
+                let mut random = Random::new(seed);
                 loop {
                     let mut next = reference.steps(&state).next;
                     if next.is_empty() {
                         break;
                     }
-                    random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                     // Stores that wait long make cycles.
                     let flushes = |(action, _): &(Action, State)| matches!(action, Action::Flush { .. });
-                    if random >> 61 != 0 && !next.iter().all(flushes) {
+                    if !random.once_in(8) && !next.iter().all(flushes) {
                         next.retain(|step| !flushes(step));
                     }
-                    let (action, after) = next.swap_remove((random >> 33) as usize % next.len());
+                    let (action, after) = next.swap_remove(random.below(next.len()));
                     past.record(&reference, &state, action, &after).expect("a step just taken");
                     run.push(action);
                     state = after;

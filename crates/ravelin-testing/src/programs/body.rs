@@ -1,7 +1,7 @@
 //! The code of a random thread: blocks between two locations, split into statements until they are single instructions.
 
-use super::random::Random;
 use super::{Config, InstructionKind};
+use ravelin_numbers::Random;
 use ravelin_program::{
     Address, Arithmetic, BinaryOp, Domain, Escape, Expr, Instruction, LocId, Order, RegId, RmwOp, ThreadBuilder,
     UnaryOp, Value, VarId, WaitAtom, WaitCondition,

@@ -1,7 +1,7 @@
 //! Random goals: conjunctions over locations, registers and memory.
 
 use super::body::VariableChoice;
-use super::random::Random;
+use ravelin_numbers::Random;
 use ravelin_program::{
     BinaryOp, Condition, Expr, Goal, GoalKind, LocId, Observable, Program, RegId, Span, ThreadId, Value,
 };

@@ -6,7 +6,7 @@
 //! early. A program with loops has small domains, so that its values stay few.
 //!
 //! ```
-//! use ravelin_semantics::generate::{Config, Generator};
+//! use ravelin_testing::programs::{Config, Generator};
 //!
 //! let generator = Generator::new(Config::all());
 //! let program = generator.program(17);
@@ -15,16 +15,17 @@
 //! ```
 
 mod body;
+mod check;
 mod edit;
 mod goals;
 mod parts;
-mod random;
 mod shrink;
 
-pub use random::Random;
+pub use check::{check_all, check_one};
 pub use shrink::shrink;
 
 use body::{Body, VariableChoice};
+use ravelin_numbers::Random;
 use ravelin_program::{
     Arithmetic, Domain, Escape, InitialValue, LocId, Order, Program, ProgramBuilder, RmwOp, ThreadBuilder, Unnamed,
     Value, Variable,

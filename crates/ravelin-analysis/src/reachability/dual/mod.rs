@@ -36,9 +36,7 @@ use super::finite::{Finite, NotFinite};
 use crate::witness::{Witness, replay};
 use crate::{AnalysisError, InternalError, Verdict};
 use part::{Alphabet, Message, PartId, ThreadParts};
-use ravelin_backward::{
-    BackwardCounts, BackwardEnd, BackwardSearch, ConstraintId, ConstraintOrigin, FileId, MonotonicSystem,
-};
+use ravelin_backward::{BackwardCounts, BackwardSearch, ConstraintId, ConstraintOrigin, FileId, MonotonicSystem};
 use ravelin_explore::{Limit, Watch};
 use ravelin_machine::{Settings, Violation};
 use ravelin_program::{Model, Program};
@@ -74,18 +72,16 @@ fn search_backwards(
     let mut search = BackwardSearch::new(semantics, watch);
     let end = search.run(starts);
     *counts = search.counts;
-    Ok(match end {
-        BackwardEnd::Unreachable => Conclusion::new(Verdict::Holds),
-        BackwardEnd::Limit(limit) => Conclusion::limit(limit),
-        BackwardEnd::Reached(from) => {
-            // What was found is read back whatever the time.
-            search.system.watch = &unlimited;
-            let budget = question.budget.child(start, counts.kept);
-            let rest = ReachabilityQuestion { budget, ..*question };
-            let witness = Some(witness(program, &rest, &mut search, from, &goals)?);
-            Conclusion { witness, ..Conclusion::new(Verdict::Violated) }
-        }
-    })
+    let from = match Conclusion::of(end) {
+        Ok(conclusion) => return Ok(conclusion),
+        Err(from) => from,
+    };
+    // What was found is read back whatever the time.
+    search.system.watch = &unlimited;
+    let budget = question.budget.child(start, counts.kept);
+    let rest = ReachabilityQuestion { budget, ..*question };
+    let witness = Some(witness(program, &rest, &mut search, from, &goals)?);
+    Ok(Conclusion { witness, ..Conclusion::new(Verdict::Violated) })
 }
 
 /// A TSO run to the goal, replayed. Where the search's own run cannot be put into TSO's order, which needs the bus lock, the bounded

@@ -57,7 +57,7 @@ use super::finite::Finite;
 use crate::{AnalysisError, InternalError, Verdict};
 use order::StoreOrder;
 use part::{PartId, PsoParts, Shape};
-use ravelin_backward::{BackwardCounts, BackwardEnd, BackwardSearch, FileId, MonotonicSystem};
+use ravelin_backward::{BackwardCounts, BackwardSearch, FileId, MonotonicSystem};
 use ravelin_explore::{Limit, Watch};
 use ravelin_program::{Model, Program};
 use std::time::Instant;
@@ -125,22 +125,18 @@ fn search_backwards(
     let end = search.run(goals);
     *counts = search.counts;
     drop(search);
-    Ok(match end {
-        BackwardEnd::Unreachable => Conclusion::new(Verdict::Holds),
-        BackwardEnd::Limit(limit) => Conclusion::limit(limit),
-        BackwardEnd::Reached(_) => {
-            let budget = question.budget.child(start, counts.kept);
-            let found = look_for_run(program, &ReachabilityQuestion { budget, ..*question }, is_exact)?;
-            if is_exact && found.verdict == Verdict::Holds {
-                let told =
-                    "the backward search finds a violation under PSO and the bounded engine proves that there is none";
-                return Err(InternalError(told.to_owned()).into());
-            }
-            let ReachabilityAnswer { verdict, buffer, cut_off, limit, witness, .. } = found;
-            let buffer = buffer.filter(|_| verdict == Verdict::Unknown);
-            Conclusion { verdict, limit, witness, buffer, cut_off }
-        }
-    })
+    if let Ok(conclusion) = Conclusion::of(end) {
+        return Ok(conclusion);
+    }
+    let budget = question.budget.child(start, counts.kept);
+    let found = look_for_run(program, &ReachabilityQuestion { budget, ..*question }, is_exact)?;
+    if is_exact && found.verdict == Verdict::Holds {
+        let told = "the backward search finds a violation under PSO and the bounded engine proves that there is none";
+        return Err(InternalError(told.to_owned()).into());
+    }
+    let ReachabilityAnswer { verdict, buffer, cut_off, limit, witness, .. } = found;
+    let buffer = buffer.filter(|_| verdict == Verdict::Unknown);
+    Ok(Conclusion { verdict, limit, witness, buffer, cut_off })
 }
 
 /// The bounded engine's answer, with buffers as large as it takes to find a run or to see that there is none. Where there need not be

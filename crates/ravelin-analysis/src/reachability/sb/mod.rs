@@ -27,7 +27,7 @@ use super::dual::goal::goal_cases;
 use super::dual::step::OPEN;
 use super::finite::{CellId, CellPair, Finite};
 use crate::{AnalysisError, InternalError, Verdict};
-use ravelin_backward::{BackwardCounts, BackwardEnd, BackwardSearch, FileId, MonotonicSystem};
+use ravelin_backward::{BackwardCounts, BackwardSearch, FileId, MonotonicSystem};
 use ravelin_explore::Watch;
 use ravelin_program::{Model, Program};
 use std::time::Instant;
@@ -82,21 +82,17 @@ fn search_backwards(
     let end = search.run(goals);
     *counts = search.counts;
     drop(search);
-    Ok(match end {
-        BackwardEnd::Unreachable => Conclusion::new(Verdict::Holds),
-        BackwardEnd::Limit(limit) => Conclusion::limit(limit),
-        BackwardEnd::Reached(_) => {
-            let budget = question.budget.child(start, counts.kept);
-            let rest = ReachabilityQuestion { budget, ..*question };
-            let ReachabilityAnswer { verdict, limit, witness, .. } = dual(program, &rest)?.reachability;
-            if verdict == Verdict::Holds {
-                let told =
-                    "the single-buffer engine finds a violation and the load-buffer engine proves that there is none";
-                return Err(InternalError(told.to_owned()).into());
-            }
-            Conclusion { limit, witness, ..Conclusion::new(verdict) }
-        }
-    })
+    if let Ok(conclusion) = Conclusion::of(end) {
+        return Ok(conclusion);
+    }
+    let budget = question.budget.child(start, counts.kept);
+    let rest = ReachabilityQuestion { budget, ..*question };
+    let ReachabilityAnswer { verdict, limit, witness, .. } = dual(program, &rest)?.reachability;
+    if verdict == Verdict::Holds {
+        let told = "the single-buffer engine finds a violation and the load-buffer engine proves that there is none";
+        return Err(InternalError(told.to_owned()).into());
+    }
+    Ok(Conclusion { limit, witness, ..Conclusion::new(verdict) })
 }
 
 /// The semantics of one program.

@@ -5,10 +5,9 @@
 //! trace when operations are dropped from it. That is all that shrinking does.
 
 mod generate;
-mod random;
 
 pub use generate::{Shape, generate};
-pub use random::Random;
+pub use ravelin_testing::Random;
 
 use ravelin_clocks::{AtomicOrder, CasKind};
 use std::fmt;
