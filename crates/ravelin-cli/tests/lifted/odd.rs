@@ -51,6 +51,17 @@ pub fn cases() -> Vec<Case> {
     let shared = "struct s { unsigned a : 14, b : 3; };\nstatic struct s s;";
     let new = "struct s local; local.a = 5; local.b = 2; s = local; assert(s.a == 5 && s.b == 2);";
     add("bit-fields of a new struct", REACH, 0, "holds", two(shared, new, ""));
+    let three = "static struct { unsigned char a; unsigned b : 19; } s;";
+    add(
+        "a bit-field of three bytes",
+        REACH,
+        0,
+        "holds",
+        two(three, "s.b = 70000; assert(s.b == 70000 && s.a == 0);", ""),
+    );
+    let padded = "struct s { char a, b; int c; };\nstatic int first(struct s s) { return s.a ? s.a : s.c; }";
+    let passed = "struct s local; local.a = 3; local.b = 0; local.c = 5; x = first(local); assert(x == 3);";
+    add("padding that is passed by value", REACH, 0, "holds", two(padded, passed, ""));
     let decided = "int r = 9; switch ((int)y) { case 0: r = 0; break; case 1: r = 1; } assert(r == 9 || r == y);";
     add("a switch on what is not known", REACH, 0, "holds", two("static atomic_int y = 7;", decided, ""));
 

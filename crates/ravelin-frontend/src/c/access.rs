@@ -116,7 +116,8 @@ impl<'m> Specialiser<'_, 'm> {
     fn access_size(&self, ty: &Type) -> Step<u32> {
         let size = self.world.module.size_of(ty).and_then(|size| u32::try_from(size).ok());
         match (ty, size) {
-            (Type::Int(bits), Some(size)) if *bits <= 64 => Ok(size),
+            // Bit-fields are accessed in three bytes, too, which is less than an array of them needs for each.
+            (Type::Int(bits), _) if *bits <= 64 => Ok(bits.div_ceil(8)),
             (Type::Pointer | Type::Float(_), Some(size)) => Ok(size),
             (Type::Int(bits), _) => Err(self.refuse(format!("an access of {bits} bits is not supported"))),
             _ => Err(self.refuse("an access to a whole struct or vector is not supported".to_owned())),

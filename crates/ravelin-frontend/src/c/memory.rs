@@ -51,23 +51,23 @@ impl Contents {
         self.read_bytes(offset, size)
     }
 
-    /// Puts a number together from bytes that were written in other sizes.
+    /// Puts a number together from bytes that were written in other sizes. Some of them may never have been written, as the
+    /// padding of a struct that is passed in registers; they are 0.
     fn read_bytes(&self, offset: u64, size: u32) -> Result<Datum, Entangled> {
         if size > 8 {
             return Err(Entangled);
         }
         let mut bytes = [0u8; 8];
-        let mut undefined = false;
+        let mut defined = false;
         for (number, byte) in bytes.iter_mut().enumerate().take(size as usize) {
             match self.byte(offset + number as u64) {
-                Some(Datum::Int(value)) => *byte = value as u8,
-                Some(Datum::Undefined) => undefined = true,
+                Some(Datum::Int(value)) => (*byte, defined) = (value as u8, true),
+                Some(Datum::Undefined) => {}
                 Some(_) => return Err(Entangled),
-                None if self.zero => {}
-                None => undefined = true,
+                None => defined |= self.zero,
             }
         }
-        Ok(if undefined { Datum::Undefined } else { Datum::Int(canonical(8 * size, i64::from_le_bytes(bytes).into())) })
+        Ok(if !defined { Datum::Undefined } else { Datum::Int(canonical(8 * size, i64::from_le_bytes(bytes).into())) })
     }
 
     /// One byte of what was written; `None` if nothing was.
