@@ -4,6 +4,7 @@
 //! takes it for granted (`x.load(acquire)` becomes `x.load()` in `.rav`). In C a call without orders is seq_cst, and gets the name
 //! with `_explicit` for another order.
 
+use super::c::OperatorCall;
 use super::edit::EditPiece;
 use crate::atomic_text::Spelling;
 use ravelin_program::{Instruction, Order, OrderSlot, default_failure};
@@ -37,6 +38,8 @@ pub enum OrderStyle {
         /// A compare-exchange can have one order, from which that of failure follows.
         one_is_enough: bool,
     },
+    /// An operator of an atomic type, which is seq_cst, in C or C++.
+    Operator(OperatorCall),
     /// Those of the load and of the store, each `rlx` or the strong one.
     Tpl,
 }
@@ -46,6 +49,7 @@ impl OrderedAccess {
     pub fn slots(&self) -> &'static [OrderSlot] {
         match self.style {
             OrderStyle::Rav | OrderStyle::Call { .. } => &[OrderSlot::Main, OrderSlot::Failure],
+            OrderStyle::Operator(_) => &[OrderSlot::Main],
             OrderStyle::Tpl => &[OrderSlot::Both],
         }
     }
@@ -58,7 +62,7 @@ impl OrderedAccess {
         let order = |slot: OrderSlot| slot.order(after).unwrap_or(Order::Relaxed);
         let (main, failure) = (order(OrderSlot::Main), order(OrderSlot::Failure));
         let exchanges = matches!(after, Instruction::CompareExchange { .. });
-        match self.style {
+        match &self.style {
             OrderStyle::Rav => {
                 let wanted = match (exchanges, self.written.len()) {
                     (false, _) if main == Order::Relaxed => Vec::new(),
@@ -69,7 +73,8 @@ impl OrderedAccess {
                 };
                 self.listed(&wanted.iter().map(|order| order.name().to_owned()).collect::<Vec<_>>())
             }
-            OrderStyle::Call { explicit, spelling, prefix, one_is_enough } => {
+            OrderStyle::Operator(call) => call.pieces(main),
+            &OrderStyle::Call { explicit, spelling, prefix, one_is_enough } => {
                 let one = one_is_enough && self.written.len() <= 1 && default_failure(main) == failure;
                 let wanted = if exchanges && !one { vec![main, failure] } else { vec![main] };
                 let word = |(number, order): (usize, &Order)| {

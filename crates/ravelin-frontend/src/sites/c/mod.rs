@@ -8,6 +8,7 @@
 //! A statement with calls of other functions than atomic operations has no site: an access of the function may come first.
 
 mod access;
+mod operator;
 mod regions;
 mod text;
 
@@ -18,6 +19,8 @@ use super::orders::OrderedAccess;
 use super::{FenceWords, NoSites, RepairKind, SiteDraft, SiteRequest, Sites, can_change, name};
 use crate::atomic_text::blanked;
 use access::{AtomicCall, CallKind, is_operation};
+use operator::AtomicOperator;
+pub use operator::OperatorCall;
 use ravelin_program::{
     Change, Instruction, LocId, Lowering, Order, OrderSlot, Program, Span, ThreadId, ThreadTransition,
 };
@@ -266,7 +269,40 @@ impl CFinder<'_> {
             }));
             accesses.push(call.ordered());
         }
+        self.operators(lower, accesses, &mut drafts);
         drafts
+    }
+
+    /// Operators of atomic types, which can be calls with other orders.
+    fn operators(&self, lower: Lowering, accesses: &mut Vec<OrderedAccess>, drafts: &mut Vec<SiteDraft>) {
+        if !self.source.contains("stdatomic.h") && !self.source.contains("<atomic>") {
+            return;
+        }
+        let mut starts: BTreeMap<usize, Vec<ThreadTransition>> = BTreeMap::new();
+        for (span, edge) in self.regions.within(0..usize::MAX) {
+            if OrderSlot::Main.order(self.instruction(edge)).is_some() {
+                starts.entry(span.start as usize).or_default().push(*edge);
+            }
+        }
+        for (at, edges) in starts {
+            if is_operation(self.text.word(at)) {
+                continue;
+            }
+            let Some(operator) = AtomicOperator::at(&self.text, at) else { continue };
+            if !edges.iter().all(|edge| operator.agrees(self.instruction(edge)))
+                || !can_change(self.instruction(&edges[0]), OrderSlot::Main, lower)
+            {
+                continue;
+            }
+            drafts.push(SiteDraft {
+                name: None,
+                change: Change::Order(OrderSlot::Main),
+                edges,
+                place: EditPlace { at, ..EditPlace::default() },
+                access: Some(accesses.len()),
+            });
+            accesses.push(operator.ordered());
+        }
     }
 
     /// Accesses that could be weaker, but are operators of atomic types or have orders that are hidden.

@@ -190,6 +190,42 @@ impl CText {
         self.code.get(at..).map_or(at, |rest| self.code.len() - rest.trim_start().len())
     }
 
+    /// Where `s->part` begins, or `part` alone, whose last word begins here.
+    pub fn start_of_members(&self, word: usize) -> Option<usize> {
+        let mut start = word;
+        loop {
+            let before = self.code[..start].trim_end();
+            let object = match before.strip_suffix("->").or(before.strip_suffix('.')) {
+                Some(object) => object.trim_end(),
+                None => return Some(start),
+            };
+            let mut end = object.len();
+            while object[..end].ends_with([']', ')']) {
+                end = self.brackets.iter().find(|bracket| bracket.close + 1 == end)?.open;
+                end = object[..end].trim_end().len();
+            }
+            let name = object[..end].rfind(|c| !is_word(c)).map_or(0, |at| at + char_length(object, at));
+            let bracketed = end < object.len() && name == end;
+            start = if bracketed { end + object[end..].len() - object[end..].trim_start().len() } else { name };
+            if start >= word || object.is_empty() {
+                return None;
+            }
+        }
+    }
+
+    /// Somewhere an array with this name has atomic elements.
+    pub fn declares_atomic_array(&self, name: &str) -> bool {
+        self.code.split([';', '{', '}']).any(|statement| {
+            let is_atomic =
+                statement.contains("_Atomic") || statement.contains("atomic_") || statement.contains("atomic<");
+            let declared = statement.match_indices(name).any(|(at, _)| {
+                let before = statement[..at].chars().next_back();
+                !before.is_some_and(is_word) && statement[at + name.len()..].trim_start().starts_with('[')
+            });
+            is_atomic && declared
+        })
+    }
+
     /// The words before opening parentheses in a part of the text, and where the parentheses are.
     pub fn calls(&self, part: Range<usize>) -> impl Iterator<Item = (&str, usize)> {
         let first = self.brackets.partition_point(|bracket| bracket.open < part.start);
