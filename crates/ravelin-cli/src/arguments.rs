@@ -415,6 +415,9 @@ pub struct InputOptions {
     /// C and LLVM IR: how many blocks each `malloc` of the source can hand out at a time [default: 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub heap: Option<u16>,
+    /// C and LLVM IR: `malloc` does not hand out again what was freed
+    #[arg(long)]
+    pub no_reuse: bool,
     /// C: flags of clang, separated by blanks
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     pub cflags: Vec<String>,
@@ -441,6 +444,7 @@ impl InputOptions {
                 entry: self.entry.clone(),
                 init: self.init.clone(),
                 heap: self.heap.map_or(usual.heap, usize::from),
+                reuse: !self.no_reuse,
             },
             cflags: words.chain(include).chain(define).collect(),
             time,

@@ -9,6 +9,7 @@ mod browser;
 mod building;
 mod c11;
 mod c_files;
+mod c_library;
 mod cargo_ravelin;
 mod cargo_verify;
 mod check;

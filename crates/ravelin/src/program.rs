@@ -127,9 +127,14 @@ impl ReadOptions {
 
     /// Options that say nothing about a program in this language.
     fn refuse_options(&self, name: &str, language: Language) -> Result<(), Error> {
-        let LiftOptions { entry, init, heap } = &self.lift;
+        let LiftOptions { entry, init, heap, reuse } = &self.lift;
         let unused = LiftOptions::default();
-        let lifted = [(!entry.is_empty(), "--entry"), (init.is_some(), "--init"), (*heap != unused.heap, "--heap")];
+        let lifted = [
+            (!entry.is_empty(), "--entry"),
+            (init.is_some(), "--init"),
+            (*heap != unused.heap, "--heap"),
+            (*reuse != unused.reuse, "--no-reuse"),
+        ];
         let refused = |option: &str, of: &str| {
             let language = language.name();
             Err(Error::Question(format!("{name}: {option} is for {of}, and this is one of {language}")))

@@ -1,16 +1,13 @@
 //! Accesses to memory: those to objects of the thread's own are carried out at once, the others become steps of the model.
 
 use super::memory::{Contents, Entangled};
-use super::objects::{LARGEST, ObjectId, ObjectKey, scalars};
+use super::objects::{LARGEST, ObjectId, ObjectKey};
 use super::specialise::{Interrupt, Next, Specialiser, StartAccess, Step};
 use super::state::State;
-use super::value::{Datum, bits_of, canonical, domain, wrapping};
+use super::value::{Datum, canonical, domain};
 use crate::flow::Raw;
-use crate::ir::module::{AtomicOrder, LocalId, Operand, Operation, RmwOperator, Type};
-use ravelin_program::{Address, Domain, Expr, Instruction, Order, RmwOp};
-
-/// Bytes that are set or copied at once.
-const MOST_FILLED: u64 = 1 << 16;
+use crate::ir::module::{AtomicOrder, LocalId, Operand, Type};
+use ravelin_program::{Address, Domain, Expr, Instruction, Order};
 
 /// Where an access goes.
 pub(super) enum Target {
@@ -104,7 +101,7 @@ impl<'m> Specialiser<'_, 'm> {
         }
     }
 
-    fn log_access(&mut self, object: ObjectId, offset: u64, size: u64, writes: bool) {
+    pub fn log_access(&mut self, object: ObjectId, offset: u64, size: u64, writes: bool) {
         if !self.starts.is_empty() {
             // The step that is being executed has been counted already.
             let (started, step) = (self.starts.len(), self.steps - 1);
@@ -113,7 +110,7 @@ impl<'m> Specialiser<'_, 'm> {
     }
 
     /// Size in bytes of an access to a value of this type.
-    fn access_size(&self, ty: &Type) -> Step<u32> {
+    pub fn access_size(&self, ty: &Type) -> Step<u32> {
         let size = self.world.module.size_of(ty).and_then(|size| u32::try_from(size).ok());
         match (ty, size) {
             // Bit-fields are accessed in three bytes, too, which is less than an array of them needs for each.
@@ -124,7 +121,7 @@ impl<'m> Specialiser<'_, 'm> {
         }
     }
 
-    fn entangled(&mut self, object: ObjectId) -> Interrupt {
+    pub fn entangled(&mut self, object: ObjectId) -> Interrupt {
         let _: Entangled = Entangled;
         if self.is_model() && !self.world.facts.is_shared(object) {
             self.world.facts.share(object);
@@ -158,7 +155,7 @@ impl<'m> Specialiser<'_, 'm> {
                 Ok(Next::On(at))
             }
             Target::Shared(address, scalar) => {
-                let at = self.check_alive(state, &pointer, at)?;
+                let at = self.check_access(state, &pointer, size, at)?;
                 let constant = scalar.and_then(|(object, offset)| self.world.constant_scalar(object, offset, size));
                 let order = order_of(order);
                 let constant = constant.map(|datum| fit(ty, datum));
@@ -265,7 +262,7 @@ impl<'m> Specialiser<'_, 'm> {
             Target::Shared(address, _) => {
                 let value = self.lower(&datum)?;
                 let at = self.flush_joins(state, at)?;
-                let at = self.check_alive(state, target, at)?;
+                let at = self.check_access(state, target, size, at)?;
                 let span = self.span;
                 Ok(self.model()?.emit(at, Instruction::Store { address, value, order }, span))
             }
@@ -279,185 +276,6 @@ impl<'m> Specialiser<'_, 'm> {
         let span = self.span;
         let at = self.model()?.assign(at, vec![(register, value)], span);
         Ok((Datum::Computed(Expr::Atom(register)), at))
-    }
-
-    pub fn read_modify_write(
-        &mut self,
-        state: &mut State,
-        result: Option<LocalId>,
-        operation: &'m Operation,
-        at: Raw,
-    ) -> Step<Next> {
-        let (pointer, ty) = match operation {
-            Operation::CompareExchange { pointer, expected, .. } => (pointer, &expected.ty),
-            Operation::ReadModifyWrite { pointer, operand, .. } => (pointer, &operand.ty),
-            _ => return Err(self.refuse("an access of an unknown kind".to_owned())),
-        };
-        let size = self.access_size(ty)?;
-        let Some(bits) = bits_of(ty) else {
-            return Err(self.refuse("a read-modify-write of something that is no integer or pointer".to_owned()));
-        };
-        let pointer = self.operand(state, pointer)?;
-        self.learn_type(&pointer, ty);
-        match self.locate(state, &pointer, size, true, true)? {
-            Target::Private(object, offset) => self.update(state, result, operation, (object, offset, size, bits), at),
-            Target::Shared(address, _) => {
-                let at = self.flush_joins(state, at)?;
-                let at = self.check_alive(state, &pointer, at)?;
-                self.emit_update(state, result, operation, address, bits, at)
-            }
-        }
-    }
-
-    /// While `main` is executed: carries the read-modify-write out.
-    fn update(
-        &mut self,
-        state: &mut State,
-        result: Option<LocalId>,
-        operation: &'m Operation,
-        (object, offset, size, bits): (ObjectId, u64, u32, u32),
-        at: Raw,
-    ) -> Step<Next> {
-        let read = state.memory.get(&object).map(|contents| contents.read(offset, size));
-        let Some(Ok(old)) = read else { return Err(self.entangled(object)) };
-        let (new, datum) = match operation {
-            Operation::CompareExchange { expected, new, .. } => {
-                let expected = self.operand(state, expected)?;
-                let new = self.operand(state, new)?;
-                let equal = self.with_operands(|operands| {
-                    operands.compare(crate::ir::module::Predicate::Equal, bits, &old, &expected)
-                })?;
-                match equal {
-                    Datum::Int(0) => (None, Datum::Parts(vec![old, Datum::Int(0)])),
-                    Datum::Int(_) => (Some(new), Datum::Parts(vec![old, Datum::Int(1)])),
-                    _ => return Err(Interrupt::NeedsModel),
-                }
-            }
-            Operation::ReadModifyWrite { op, operand, .. } => {
-                let operand = self.operand(state, operand)?;
-                let new = self.updated(*op, bits, &old, &operand)?;
-                (Some(new), old)
-            }
-            _ => return Err(Interrupt::NeedsModel),
-        };
-        if let Some(new) = new {
-            let written = state.memory.get_mut(&object).map(|contents| contents.write(offset, size, new));
-            if !matches!(written, Some(Ok(()))) {
-                return Err(self.entangled(object));
-            }
-        }
-        self.advance(state, result, datum);
-        Ok(Next::On(at))
-    }
-
-    /// What a read-modify-write of known values writes.
-    fn updated(&mut self, op: RmwOperator, bits: u32, old: &Datum, operand: &Datum) -> Step<Datum> {
-        use crate::ir::module::{BinaryOperator, Predicate};
-        let binary = match op {
-            RmwOperator::Exchange => return Ok(operand.clone()),
-            RmwOperator::Add => BinaryOperator::Add,
-            RmwOperator::Sub => BinaryOperator::Sub,
-            RmwOperator::And | RmwOperator::Nand => BinaryOperator::And,
-            RmwOperator::Or => BinaryOperator::Or,
-            RmwOperator::Xor => BinaryOperator::Xor,
-            RmwOperator::Max | RmwOperator::Min | RmwOperator::UnsignedMax | RmwOperator::UnsignedMin => {
-                let predicate = match op {
-                    RmwOperator::Max => Predicate::SignedGreater,
-                    RmwOperator::Min => Predicate::SignedLess,
-                    RmwOperator::UnsignedMax => Predicate::UnsignedGreater,
-                    _ => Predicate::UnsignedLess,
-                };
-                let keeps = self.with_operands(|operands| operands.compare(predicate, bits, old, operand))?;
-                return match keeps {
-                    Datum::Int(0) => Ok(operand.clone()),
-                    Datum::Int(_) => Ok(old.clone()),
-                    _ => Err(Interrupt::NeedsModel),
-                };
-            }
-            RmwOperator::Unsupported => return Err(self.refuse("this read-modify-write is not supported".to_owned())),
-        };
-        let value = self.with_operands(|operands| operands.binary(binary, bits, old, operand))?;
-        match (op, value) {
-            (RmwOperator::Nand, Datum::Int(value)) => Ok(Datum::Int(canonical(bits, i128::from(!value)))),
-            (_, value) => Ok(value),
-        }
-    }
-
-    fn emit_update(
-        &mut self,
-        state: &mut State,
-        result: Option<LocalId>,
-        operation: &'m Operation,
-        address: Address,
-        bits: u32,
-        at: Raw,
-    ) -> Step<Next> {
-        let frame = state.frame();
-        let (function, path) = (frame.function, frame.path);
-        let Some(local) = result else {
-            return Err(self.refuse("a read-modify-write without a name".to_owned()));
-        };
-        let (instruction, datum) = match operation {
-            Operation::CompareExchange { expected: expected_operand, new, success, failure, weak, .. } => {
-                let (expected, new) = (self.operand(state, expected_operand)?, self.operand(state, new)?);
-                let (expected, new) = (self.lower(&expected)?, self.lower(&new)?);
-                let old = self.value_register(function, path, local, 0)?;
-                let ok = self.value_register(function, path, local, 1)?;
-                let known = self.operand(state, expected_operand)?;
-                let instruction = Instruction::CompareExchange {
-                    address,
-                    expected,
-                    new,
-                    success: order_of(Some(*success)),
-                    failure: order_of(Some(*failure)),
-                    weak: *weak,
-                    old: Some(old),
-                    ok: Some(ok),
-                };
-                let at = self.flush_joins(state, at)?;
-                let span = self.span;
-                let at = self.model()?.emit(at, instruction, span);
-                // Where it fails and where it succeeds, different things are known from here on.
-                let mut failed = state.clone();
-                let next = self.model()?.emit(at, Instruction::Assume(Expr::Atom(ok).not()), span);
-                let datum = Datum::Parts(vec![Datum::Computed(Expr::Atom(old)), Datum::Int(0)]);
-                self.advance(&mut failed, result, datum);
-                self.later(failed, Next::On(next));
-                let next = self.model()?.emit(at, Instruction::Assume(Expr::Atom(ok)), span);
-                self.advance(state, result, Datum::Parts(vec![known, Datum::Int(1)]));
-                return Ok(Next::On(next));
-            }
-            Operation::ReadModifyWrite { op, operand, order, .. } => {
-                let operand = self.operand(state, operand)?;
-                let operand = self.lower(&operand)?;
-                let op = match op {
-                    RmwOperator::Exchange => RmwOp::Exchange,
-                    RmwOperator::Add => RmwOp::Add,
-                    RmwOperator::Sub => RmwOp::Sub,
-                    RmwOperator::And => RmwOp::And,
-                    RmwOperator::Or => RmwOp::Or,
-                    RmwOperator::Xor => RmwOp::Xor,
-                    RmwOperator::Nand => RmwOp::Nand,
-                    RmwOperator::Max => RmwOp::Max,
-                    RmwOperator::Min => RmwOp::Min,
-                    RmwOperator::UnsignedMax => RmwOp::UnsignedMax,
-                    RmwOperator::UnsignedMin => RmwOp::UnsignedMin,
-                    RmwOperator::Unsupported => {
-                        return Err(self.refuse("this read-modify-write is not supported".to_owned()));
-                    }
-                };
-                let old = self.value_register(function, path, local, 0)?;
-                let order = order_of(Some(*order));
-                let instruction = Instruction::rmw(op, wrapping(bits), address, operand, order, Some(old));
-                (instruction, Datum::Computed(Expr::Atom(old)))
-            }
-            _ => return Err(self.refuse("an access of an unknown kind".to_owned())),
-        };
-        let at = self.flush_joins(state, at)?;
-        let span = self.span;
-        let at = self.model()?.emit(at, instruction, span);
-        self.advance(state, result, datum);
-        Ok(Next::On(at))
     }
 
     pub fn fence(&mut self, state: &mut State, order: AtomicOrder, at: Raw) -> Step<Next> {
@@ -510,217 +328,6 @@ impl<'m> Specialiser<'_, 'm> {
         {
             self.world.facts.grow();
         }
-    }
-
-    /// The copy of an argument that is passed by value.
-    pub fn copy_argument(
-        &mut self,
-        state: &mut State,
-        path: usize,
-        number: usize,
-        ty: &Type,
-        from: &Datum,
-        at: Raw,
-    ) -> Step<(ObjectId, Raw)> {
-        let Some(size) = self.world.module.size_of(ty).filter(|size| *size <= LARGEST) else {
-            return Err(self.refuse("an argument is too large for a model".to_owned()));
-        };
-        let key = ObjectKey::Argument { thread: self.thread, path, number };
-        let object = self.world.objects.intern(key, size, || ("argument".to_owned(), None, Some(ty.clone())));
-        if !self.is_model() || !self.world.facts.is_shared(object) {
-            state.memory.insert(object, Contents::new(false));
-        }
-        let at = self.copy(state, &Datum::Pointer(object, 0), from, size, at)?;
-        Ok((object, at))
-    }
-
-    /// Copies bytes, scalar by scalar.
-    pub fn copy(&mut self, state: &mut State, to: &Datum, from: &Datum, size: u64, mut at: Raw) -> Step<Raw> {
-        if size == 0 {
-            return Ok(at);
-        }
-        if let Some(at) = self.copy_private(state, to, from, size, at)? {
-            return Ok(at);
-        }
-        let parts = self.parts_of_copy(state, to, from, size)?;
-        // All are read before any is written, so that the ranges may overlap.
-        let mut read = Vec::new();
-        for (offset, length) in parts {
-            let place = self.displaced(from, offset)?;
-            let datum = match self.locate(state, &place, length, false, false)? {
-                Target::Private(object, start) => {
-                    let contents = state.memory.get(&object).map(|contents| contents.read(start, length));
-                    let Some(Ok(datum)) = contents else { return Err(self.entangled(object)) };
-                    datum
-                }
-                Target::Shared(address, scalar) => {
-                    at = self.check_alive(state, &place, at)?;
-                    let constant = scalar.and_then(|(object, start)| self.world.constant_scalar(object, start, length));
-                    match constant {
-                        Some(datum) => datum,
-                        None => {
-                            let reg = self.part_register(state, offset, Domain::FULL)?;
-                            at = self.flush_joins(state, at)?;
-                            let span = self.span;
-                            let load = Instruction::Load { reg, address, order: Order::NonAtomic };
-                            at = self.model()?.emit(at, load, span);
-                            Datum::Computed(Expr::Atom(reg))
-                        }
-                    }
-                }
-            };
-            read.push((offset, length, datum));
-        }
-        for (offset, length, datum) in read {
-            let place = self.displaced(to, offset)?;
-            at = self.write(state, &place, length, datum, Order::NonAtomic, at)?;
-        }
-        Ok(at)
-    }
-
-    /// Copies between objects that the thread has to itself; `None` if they are not.
-    fn copy_private(&mut self, state: &mut State, to: &Datum, from: &Datum, size: u64, at: Raw) -> Step<Option<Raw>> {
-        let (Datum::Pointer(target, start), Datum::Pointer(source, first)) = (to, from) else { return Ok(None) };
-        let (Ok(start), Ok(first)) = (u64::try_from(*start), u64::try_from(*first)) else { return Ok(None) };
-        let inside = |object: &ObjectId, from: u64| {
-            state.memory.contains_key(object) && from + size <= self.world.objects.get(*object).size
-        };
-        if !inside(target, start) || !inside(source, first) || size > MOST_FILLED {
-            return Ok(None);
-        }
-        if !self.is_model() {
-            self.log_access(*source, first, size, false);
-            self.log_access(*target, start, size, true);
-        }
-        let Some(contents) = state.memory.get(source) else { return Ok(None) };
-        let (parts, zero) = (contents.part(first, size), contents.is_zero());
-        let Ok(parts) = parts else { return Err(self.entangled(*source)) };
-        let cleared = state.memory.get_mut(target).map(|contents| contents.fill(start, size, 0, zero));
-        if !matches!(cleared, Some(Ok(()))) {
-            return Err(self.entangled(*target));
-        }
-        let mut at = at;
-        // Registers of the target may be sources, too, if the ranges overlap; then all are read before.
-        let mut settled = Vec::new();
-        for (offset, length, datum) in parts {
-            let datum = match datum {
-                Datum::Computed(value) => {
-                    let copy = self.part_register(state, offset, Domain::FULL)?;
-                    let span = self.span;
-                    at = self.model()?.assign(at, vec![(copy, value)], span);
-                    Datum::Computed(Expr::Atom(copy))
-                }
-                datum => datum,
-            };
-            settled.push((offset, length, datum));
-        }
-        for (offset, length, datum) in settled {
-            let place = self.displaced(to, offset)?;
-            at = self.write(state, &place, length, datum, Order::NonAtomic, at)?;
-        }
-        Ok(Some(at))
-    }
-
-    pub fn displaced(&mut self, pointer: &Datum, by: u64) -> Step<Datum> {
-        self.with_operands(|operands| {
-            operands.binary(crate::ir::module::BinaryOperator::Add, 64, pointer, &Datum::Int(by as i64))
-        })
-    }
-
-    /// The scalars that a copy consists of: those that are known of either side.
-    fn parts_of_copy(&mut self, state: &State, to: &Datum, from: &Datum, size: u64) -> Step<Vec<(u64, u32)>> {
-        let mut parts: std::collections::BTreeMap<u64, u32> = std::collections::BTreeMap::new();
-        // Scalars of which some bytes are outside: what is inside, and their object.
-        let mut cut = Vec::new();
-        let mut add = |object: ObjectId, start: u64, (at, length): (u64, u32)| {
-            let (first, last) = (at.max(start), (at + u64::from(length)).min(start + size));
-            if first >= last {
-                return;
-            }
-            if last - first < u64::from(length) {
-                cut.push((first - start..last - start, object));
-                return;
-            }
-            let (offset, end) = (first - start, last - start);
-            if parts.range(..end).next_back().is_none_or(|(start, own)| start + u64::from(*own) <= offset) {
-                parts.insert(offset, length);
-            }
-        };
-        let mut written_before = Vec::new();
-        for side in [from, to] {
-            let Datum::Pointer(object, start) = side else {
-                if matches!(side, Datum::Computed(_)) {
-                    continue;
-                }
-                return Err(self.refuse("a copy from or to something that is no object".to_owned()));
-            };
-            let Ok(start) = u64::try_from(*start) else {
-                return Err(self.refuse("a copy that leaves its object".to_owned()));
-            };
-            if let Some(contents) = state.memory.get(object) {
-                written_before.extend(contents.entries().map(|(at, length, _)| (*object, start, (at, length))));
-            }
-            let own = self.world.objects.get(*object);
-            for (&at, &length) in &own.cells {
-                add(*object, start, (at, length));
-            }
-            if let Some(ty) = &own.ty {
-                for scalar in scalars(self.world.module, ty, 4096) {
-                    add(*object, start, scalar);
-                }
-            }
-        }
-        for (object, start, scalar) in written_before {
-            add(object, start, scalar);
-        }
-        let is_covered =
-            |byte: u64| parts.range(..=byte).next_back().is_some_and(|(start, own)| start + u64::from(*own) > byte);
-        if let Some((_, object)) = cut.into_iter().find(|(bytes, _)| !bytes.clone().all(is_covered)) {
-            let name = &self.world.objects.get(object).name;
-            return Err(
-                self.refuse(format!("some bytes of a scalar of `{name}` are set or copied, and others are not"))
-            );
-        }
-        if parts.is_empty() {
-            return Err(self.refuse("a copy of memory whose type is not known".to_owned()));
-        }
-        Ok(parts.into_iter().collect())
-    }
-
-    /// Sets bytes, scalar by scalar.
-    pub fn fill(&mut self, state: &mut State, to: &Datum, byte: u8, size: u64, mut at: Raw) -> Step<Raw> {
-        if size == 0 {
-            return Ok(at);
-        }
-        if let Datum::Pointer(object, offset) = to
-            && let Some(contents) = state.memory.get_mut(object)
-            && let Ok(start) = u64::try_from(*offset)
-            && start + size <= self.world.objects.get(*object).size
-        {
-            if !self.is_model() {
-                self.log_access(*object, start, size, true);
-            }
-            let whole = byte == 0 && start == 0 && size == self.world.objects.get(*object).size;
-            if whole {
-                *contents = Contents::new(true);
-                return Ok(at);
-            }
-            if size > MOST_FILLED {
-                return Err(self.refuse(format!("more than {MOST_FILLED} bytes are set at once")));
-            }
-            return match contents.fill(start, size, byte, true) {
-                Ok(()) => Ok(at),
-                Err(Entangled) => Err(self.entangled(*object)),
-            };
-        }
-        let parts = self.parts_of_copy(state, to, to, size)?;
-        for (offset, length) in parts {
-            let place = self.displaced(to, offset)?;
-            let bytes = i64::from_le_bytes([byte; 8]);
-            let datum = Datum::Int(canonical(8 * length.min(8), bytes.into()));
-            at = self.write(state, &place, length, datum, Order::NonAtomic, at)?;
-        }
-        Ok(at)
     }
 }
 

@@ -1,14 +1,14 @@
 //! Calls: functions of the file are followed, those of the C library become steps of the model or are carried out.
 
-use super::library::{LibraryCall, known};
+use super::library::{BitCount, LibraryCall, Signedness, known};
 use super::objects::LARGEST;
 use super::specialise::{Interrupt, Next, Specialiser, Start, Step};
 use super::state::State;
 use super::threads::Spawn;
 use super::value::Datum;
 use crate::flow::Raw;
-use crate::ir::module::{Call, Callee, Operand, Predicate, Value};
-use ravelin_program::{Domain, Expr, Instruction, Order};
+use crate::ir::module::{BinaryOperator, Call, Callee, Operand, Predicate, Value};
+use ravelin_program::{Domain, Escape, Expr, Instruction, Order};
 
 impl<'m> Specialiser<'_, 'm> {
     pub fn call(&mut self, state: &mut State, call: &'m Call, at: Raw) -> Step<Next> {
@@ -26,7 +26,7 @@ impl<'m> Specialiser<'_, 'm> {
             },
         };
         let callee = &module.functions[function];
-        if !callee.is_declaration() && !super::library::is_failure(&callee.name) {
+        if !callee.is_declaration() && !super::library::is_always_known(&callee.name) {
             let arguments =
                 call.arguments.iter().map(|argument| self.operand(state, argument)).collect::<Step<Vec<Datum>>>()?;
             return self.inline(state, function, arguments, at);
@@ -98,19 +98,11 @@ impl<'m> Specialiser<'_, 'm> {
                 self.fail(at)
             }
             LibraryCall::ThreadExit => {
-                self.end_thread(state, at)?;
+                let result = self.argument_datum(state, call, 0)?;
+                self.end_thread(state, &result, at)?;
                 Ok(Next::Elsewhere)
             }
-            LibraryCall::Exit => {
-                if self.is_model() {
-                    let at = self.flush_joins(state, at)?;
-                    let span = self.span;
-                    let model = self.model()?;
-                    let end = model.end;
-                    model.flow.jump(at, end, span);
-                }
-                Ok(Next::Elsewhere)
-            }
+            LibraryCall::Exit => self.exit(state, at),
             LibraryCall::ThreadCreate => {
                 let handle = self.argument_datum(state, call, 0)?;
                 let function = self.argument_datum(state, call, 2)?;
@@ -125,18 +117,62 @@ impl<'m> Specialiser<'_, 'm> {
                 let at = self.spawn(state, Spawn { handle, function, argument }, at)?;
                 self.done(state, zero, at)
             }
-            LibraryCall::ThreadJoin => self.join_thread(state, call, at),
+            LibraryCall::ThreadJoin | LibraryCall::ThreadJoinC11 => self.join_thread(state, known, call, at),
+            LibraryCall::Equal => {
+                let (left, right) = (self.argument_datum(state, call, 0)?, self.argument_datum(state, call, 1)?);
+                let equal = self.with_operands(|operands| operands.compare(Predicate::Equal, 64, &left, &right))?;
+                self.done(state, equal, at)
+            }
             LibraryCall::ThreadSelf => {
                 let number = Datum::Int(self.thread as i64);
                 self.done(state, number, at)
+            }
+            LibraryCall::ThreadPointer => {
+                let address = Datum::Int(-((self.thread as i64 + 1) << 12));
+                self.done(state, address, at)
             }
             LibraryCall::MutexInit
             | LibraryCall::MutexInitC11
             | LibraryCall::MutexLock
             | LibraryCall::MutexTryLock
+            | LibraryCall::MutexTimedLock
             | LibraryCall::MutexUnlock
+            | LibraryCall::MutexAttributes
             | LibraryCall::MutexType
             | LibraryCall::SpinInit => self.mutex(state, known, call, at),
+            LibraryCall::RwLockInit
+            | LibraryCall::ReadLock
+            | LibraryCall::TryReadLock
+            | LibraryCall::TimedReadLock
+            | LibraryCall::WriteLock
+            | LibraryCall::TryWriteLock
+            | LibraryCall::TimedWriteLock
+            | LibraryCall::RwUnlock => self.readers_and_writers(state, known, call, at),
+            LibraryCall::SemaphoreInit
+            | LibraryCall::SemaphorePost
+            | LibraryCall::SemaphoreWait
+            | LibraryCall::SemaphoreTryWait
+            | LibraryCall::SemaphoreTimedWait
+            | LibraryCall::SemaphoreValue => self.semaphore(state, known, call, at),
+            LibraryCall::Once => self.once(state, call, at),
+            LibraryCall::GuardAcquire | LibraryCall::GuardRelease | LibraryCall::GuardAbort => {
+                self.guard(state, known, call, at)
+            }
+            LibraryCall::KeyCreate | LibraryCall::GetSpecific | LibraryCall::SetSpecific | LibraryCall::ErrorNumber => {
+                self.keys(state, known, call, at)
+            }
+            LibraryCall::AtomicBegin | LibraryCall::AtomicEnd => {
+                if !self.is_model() && self.starts.is_empty() {
+                    return self.done(state, zero, at);
+                }
+                self.needs_model()?;
+                let at = self.flush_joins(state, at)?;
+                let span = self.span;
+                let begins = known == LibraryCall::AtomicBegin;
+                let step = if begins { Instruction::BusLock } else { Instruction::BusUnlock };
+                let at = self.model()?.emit(at, step, span);
+                self.done(state, zero, at)
+            }
             LibraryCall::ConditionInit
             | LibraryCall::ConditionWait
             | LibraryCall::ConditionTimedWait
@@ -197,18 +233,50 @@ impl<'m> Specialiser<'_, 'm> {
                 let at = self.model()?.emit(at, Instruction::Assume(condition), span);
                 self.done(state, zero, at)
             }
-            LibraryCall::NondetBool => self.any_value(state, 0, 1, Domain::BOOL, at),
-            LibraryCall::NondetChar => self.any_value(state, -128, 127, Domain::FULL, at),
-            LibraryCall::Nondet => Err(self.refuse_with(
-                "any of 2^32 values is too much for a model".to_owned(),
-                "use `__VERIFIER_nondet_bool` or `__VERIFIER_nondet_char`".to_owned(),
-            )),
+            LibraryCall::Nondet(bits) => {
+                let Domain { lo, hi, .. } = super::value::domain(bits, Escape::Error);
+                self.any_value(state, lo, hi, at)
+            }
+            LibraryCall::Random => self.any_value(state, 0, i32::MAX.into(), at),
             LibraryCall::First => {
                 let datum = self.argument_datum(state, call, 0)?;
                 self.done(state, datum, at)
             }
             LibraryCall::Maximum { signed } => self.extreme(state, call, signed, true, at),
             LibraryCall::Minimum { signed } => self.extreme(state, call, signed, false, at),
+            LibraryCall::Overflow(op, signedness) => {
+                let bits = match &call.arguments.first().map(|argument| &argument.ty) {
+                    Some(ty) => super::value::bits_of(ty).unwrap_or(64),
+                    None => 64,
+                };
+                let (left, right) = (self.argument_datum(state, call, 0)?, self.argument_datum(state, call, 1)?);
+                let datum = match (&left, &right) {
+                    (Datum::Int(left), Datum::Int(right)) => overflowing(op, signedness, bits, *left, *right),
+                    (Datum::Undefined, _) | (_, Datum::Undefined) => Datum::Undefined,
+                    _ => {
+                        let message = "whether a result fits is asked of numbers that are not known here";
+                        return Err(self.refuse(message.to_owned()));
+                    }
+                };
+                self.done(state, datum, at)
+            }
+            LibraryCall::Bits(count) => {
+                let bits = super::value::bits_of(&call.returns).unwrap_or(64);
+                let datum = match self.argument_datum(state, call, 0)? {
+                    Datum::Int(value) => {
+                        let number = super::value::unsigned(bits, value);
+                        let counted = match count {
+                            BitCount::LeadingZeros => number.leading_zeros() - (64 - bits),
+                            BitCount::TrailingZeros => number.trailing_zeros().min(bits),
+                            BitCount::Ones => number.count_ones(),
+                        };
+                        Datum::Int(super::value::canonical(bits, counted.into()))
+                    }
+                    datum @ (Datum::Undefined | Datum::Opaque) => datum,
+                    _ => return Err(self.refuse("the bits of a number are counted that is not known here".to_owned())),
+                };
+                self.done(state, datum, at)
+            }
             LibraryCall::Absolute => {
                 let bits = super::value::bits_of(&call.returns).unwrap_or(64);
                 let datum = self.argument_datum(state, call, 0)?;
@@ -228,7 +296,9 @@ impl<'m> Specialiser<'_, 'm> {
         }
     }
 
-    fn any_value(&mut self, state: &mut State, lo: i64, hi: i64, domain: Domain, at: Raw) -> Step<Next> {
+    /// Of the values that make no difference one is left in the end (see [`super::choices`]).
+    fn any_value(&mut self, state: &mut State, lo: i64, hi: i64, at: Raw) -> Step<Next> {
+        let domain = if (lo, hi) == (0, 1) { Domain::BOOL } else { Domain::new(lo, hi, Escape::Error) };
         let reg = self.part_register(state, 0, domain)?;
         let span = self.span;
         let at = self.model()?.emit(at, Instruction::Havoc { reg, lo, hi }, span);
@@ -293,4 +363,20 @@ impl<'m> Specialiser<'_, 'm> {
     pub fn needs_model(&self) -> Step<()> {
         if self.is_model() { Ok(()) } else { Err(Interrupt::NeedsModel) }
     }
+}
+
+/// The result of `bits` bits, and whether it is another number than the exact one.
+fn overflowing(op: BinaryOperator, signedness: Signedness, bits: u32, left: i64, right: i64) -> Datum {
+    let number = |value: i64| match signedness {
+        Signedness::Signed => i128::from(value),
+        Signedness::Unsigned => i128::from(super::value::unsigned(bits, value)),
+    };
+    let (left, right) = (number(left), number(right));
+    let exact = match op {
+        BinaryOperator::Add => left.checked_add(right),
+        BinaryOperator::Sub => left.checked_sub(right),
+        _ => left.checked_mul(right),
+    };
+    let result = super::value::canonical(bits, exact.unwrap_or_else(|| left.wrapping_mul(right)));
+    Datum::Parts(vec![Datum::Int(result), Datum::Int((exact != Some(number(result))).into())])
 }

@@ -46,7 +46,7 @@ impl<'m> Specialiser<'_, 'm> {
                 self.needs_model()?;
                 let guard = self.argument_datum(state, call, 1)?;
                 let lock = self.read_at(state, &guard, 0)?;
-                self.wait_for_signal(state, false, &object, &lock, at)
+                self.wait_for_signal(state, None, &object, &lock, at)
             }
         }
     }

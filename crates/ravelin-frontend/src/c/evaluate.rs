@@ -230,10 +230,7 @@ impl Specialiser<'_, '_> {
             Constant::Zero => self.zero(ty),
             Constant::Float(_) => Datum::Opaque,
             Constant::Undefined => Datum::Undefined,
-            Constant::Global(index) if self.world.module.globals[*index].thread_local => {
-                let name = &self.world.module.globals[*index].name;
-                return Err(self.refuse(format!("`{name}` is thread-local, which is not supported")));
-            }
+            Constant::Global(index) if self.world.module.globals[*index].thread_local => self.thread_local(*index),
             Constant::Global(index) => Datum::Pointer(self.world.global_object(*index), 0),
             Constant::Function(index) => Datum::Function(*index),
             Constant::Aggregate(elements) => {

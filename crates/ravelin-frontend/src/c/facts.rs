@@ -4,6 +4,7 @@
 //! it did not make. Each attempt adds what it found to be otherwise, and the program is specialised again until
 //! nothing is added. Facts only grow, so this ends; the last attempt agrees with all of them.
 
+use super::locks::{MutexKind, ScalarPlace};
 use super::objects::ObjectId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +14,8 @@ pub(super) struct Facts {
     shared: BTreeSet<ObjectId>,
     /// Objects whose addresses are values of the model: pointers that are not known may lead to them.
     escaped: BTreeSet<ObjectId>,
+    /// Addresses that are values of the model.
+    pointers: BTreeSet<(ObjectId, i64)>,
     /// Scalars that a thread of the model may write, by known pointers.
     written: BTreeSet<(ObjectId, u64)>,
     /// Sizes of accesses through pointers that are not known.
@@ -21,10 +24,22 @@ pub(super) struct Facts {
     /// Blocks of the heap that are freed by known pointers, and whether there are other calls of `free`.
     freed: BTreeSet<ObjectId>,
     freed_anywhere: bool,
+    /// Blocks that a `malloc` may hand out again.
+    reused: BTreeSet<ObjectId>,
     /// `main` is executed up to this step, and the rest of it is a thread of the model.
     stop: Option<u64>,
     /// Threads that `main` or another thread waits for together: each is counted in one cell when it ends.
     joined: BTreeSet<BTreeSet<usize>>,
+    /// Mutexes that are more than plain ones.
+    kinds: BTreeMap<ScalarPlace, MutexKind>,
+    /// Which threads take which locks as readers.
+    readers: BTreeSet<(ScalarPlace, usize)>,
+    /// Threads whose results others wait for.
+    results: BTreeSet<usize>,
+    /// Threads that are not started in every run.
+    not_started: BTreeSet<usize>,
+    /// A thread of the model ends the whole program.
+    exits: bool,
     /// How often the facts have grown.
     growth: u64,
 }
@@ -54,6 +69,16 @@ impl Facts {
         let new = self.escaped.insert(object);
         self.note(new);
         self.share(object);
+    }
+
+    /// The address of this byte becomes a value of the model.
+    pub fn point(&mut self, object: ObjectId, offset: i64) {
+        let new = self.pointers.insert((object, offset));
+        self.note(new);
+    }
+
+    pub fn pointers(&self) -> impl Iterator<Item = (ObjectId, i64)> + '_ {
+        self.pointers.iter().copied()
     }
 
     pub fn has_escaped(&self, object: ObjectId) -> bool {
@@ -104,6 +129,15 @@ impl Facts {
         self.freed.contains(&block) || self.freed_anywhere && self.escaped.contains(&block)
     }
 
+    pub fn reuse(&mut self, block: ObjectId) {
+        let new = self.reused.insert(block);
+        self.note(new);
+    }
+
+    pub fn is_reused(&self, block: ObjectId) -> bool {
+        self.reused.contains(&block)
+    }
+
     pub fn stop(&self) -> Option<u64> {
         self.stop
     }
@@ -118,6 +152,61 @@ impl Facts {
     pub fn join(&mut self, threads: &BTreeSet<usize>) {
         let new = self.joined.insert(threads.clone());
         self.note(new);
+    }
+
+    /// Whether all that is known of this mutex agrees.
+    pub fn learn_kind(&mut self, lock: ScalarPlace, kind: MutexKind) -> bool {
+        let known = self.kinds.get(&lock).copied();
+        if known.is_none() {
+            self.kinds.insert(lock, kind);
+        }
+        self.note(known.is_none());
+        known.is_none_or(|known| known == kind)
+    }
+
+    pub fn kind(&self, lock: ScalarPlace) -> Option<MutexKind> {
+        self.kinds.get(&lock).copied()
+    }
+
+    pub fn has_kinds(&self) -> bool {
+        !self.kinds.is_empty()
+    }
+
+    pub fn read_lock(&mut self, lock: ScalarPlace, thread: usize) {
+        let new = self.readers.insert((lock, thread));
+        self.note(new);
+    }
+
+    /// The threads that take a lock as readers.
+    pub fn readers(&self, lock: ScalarPlace) -> Vec<usize> {
+        self.readers.iter().filter(|(own, _)| *own == lock).map(|(_, thread)| *thread).collect()
+    }
+
+    pub fn want_result(&mut self, thread: usize) {
+        let new = self.results.insert(thread);
+        self.note(new);
+    }
+
+    pub fn wants_result(&self, thread: usize) -> bool {
+        self.results.contains(&thread)
+    }
+
+    pub fn may_not_start(&mut self, thread: usize) {
+        let new = self.not_started.insert(thread);
+        self.note(new);
+    }
+
+    pub fn always_starts(&self, thread: usize) -> bool {
+        !self.not_started.contains(&thread)
+    }
+
+    pub fn exit(&mut self) {
+        let new = !std::mem::replace(&mut self.exits, true);
+        self.note(new);
+    }
+
+    pub fn exits(&self) -> bool {
+        self.exits
     }
 
     pub fn groups(&self) -> Vec<&BTreeSet<usize>> {

@@ -1,9 +1,13 @@
 //! Blocks of the heap, and uses of blocks that were freed.
 //!
-//! Each execution of `malloc` that a thread can come to hands out a block of its own, and what was freed is not handed out
-//! again. Of a block that may be freed the model knows whether it was: a cell that `free` sets, and that every access to
-//! the block reads first. Both are non-atomic, so a use that is not ordered with the end of the block is a data race, and
-//! one that comes after it fails an assertion.
+//! Each execution of `malloc` that a thread can come to has a block of its own. Of a block that may be freed the model
+//! knows whether it was: a cell that `free` sets, and that every access to the block reads first. Both are non-atomic, so
+//! a use that is not ordered with the end of the block is a data race, and one that comes after it fails an assertion.
+//!
+//! A `malloc` may also hand out any block of the same type that was freed, so that a pointer which is compared with an
+//! older one may be equal to it by chance (ABA). Which of the two it does is a free choice: uses of freed blocks are found
+//! where the block is not handed out again. Such a block has a lock: `malloc` takes it, `free` releases it, and what came
+//! before `free` is ordered with what follows the `malloc`, as C11 says (7.22.3).
 
 use super::memory::Contents;
 use super::objects::{LARGEST, ObjectId, ObjectKey};
@@ -32,20 +36,51 @@ impl Specialiser<'_, '_> {
         if count as usize >= self.world.options.heap {
             return Err(self.refuse_with(
                 format!("more than {count} blocks of the heap are needed here"),
-                "--heap N allows N blocks for each place and thread; what was freed is not used again".to_owned(),
+                "--heap N allows N blocks for each place and thread, besides those that were freed".to_owned(),
             ));
         }
         let key = ObjectKey::Heap { thread: self.thread, path: place.0, block: place.1, index: place.2, count };
         let object = self.world.objects.intern(key, size, || ("heap".to_owned(), None, None));
+        let mut at = self.choose_freed_block(state, object, zero, at)?;
         state.counters.insert(place, count + 1);
         let datum = Datum::Pointer(object, 0);
-        let mut at = at;
         if !self.world.facts.is_shared(object) || !self.is_model() {
             state.memory.insert(object, Contents::new(zero));
         } else if zero {
             at = self.fill(state, &datum, 0, size, at)?;
         }
         self.done(state, datum, at)
+    }
+
+    /// Ways on which a block that was freed is handed out in place of a new one. The location from which the new one is.
+    fn choose_freed_block(&mut self, state: &mut State, new: ObjectId, zero: bool, at: Raw) -> Step<Raw> {
+        if !self.is_model() || !self.world.options.reuse {
+            return Ok(at);
+        }
+        let blocks = self.world.reusable_blocks(new);
+        if blocks.is_empty() {
+            return Ok(at);
+        }
+        let at = self.flush_joins(state, at)?;
+        let span = self.span;
+        for block in blocks {
+            self.world.facts.reuse(block);
+            let lock = self.made_for_model(ObjectKey::Held(block), true)?;
+            let way = self.model()?.emit(at, Instruction::Lock(lock), span);
+            let mark = self.made_for_model(ObjectKey::Freed(block), true)?;
+            let store = Instruction::Store { address: mark, value: Expr::Const(0), order: Order::NonAtomic };
+            let mut way = self.model()?.emit(way, store, span);
+            let mut state = state.clone();
+            let datum = Datum::Pointer(block, 0);
+            if zero {
+                let size = self.world.objects.get(block).size;
+                way = self.fill(&mut state, &datum, 0, size, way)?;
+            }
+            let next = self.done(&mut state, datum, way)?;
+            self.later(state, next);
+        }
+        // A step of its own, so that the other ways begin nowhere else.
+        Ok(self.model()?.emit(at, Instruction::Nop, span))
     }
 
     pub fn free(&mut self, state: &mut State, call: &Call, at: Raw) -> Step<Next> {
@@ -135,8 +170,9 @@ impl Specialiser<'_, '_> {
         Ok(joined)
     }
 
-    /// Asserts that the object that is accessed was not freed.
-    pub fn check_alive(&mut self, state: &State, pointer: &Datum, at: Raw) -> Step<Raw> {
+    /// Asserts that the object that is accessed was not freed, and that the bytes are a scalar.
+    pub fn check_access(&mut self, state: &State, pointer: &Datum, size: u32, at: Raw) -> Step<Raw> {
+        let at = self.check_size(pointer, size, at)?;
         match pointer {
             Datum::Pointer(object, _) if self.world.is_freed(*object) => {
                 self.look_at_mark(state, *object, FIRST_MARK, at)
@@ -180,10 +216,16 @@ impl Specialiser<'_, '_> {
         Ok(self.model()?.emit(at, Instruction::Assert(Expr::Atom(reg).not()), span))
     }
 
+    /// The block has ended, and may be handed out again.
     fn set_mark(&mut self, block: ObjectId, at: Raw) -> Step<Raw> {
         let address = self.made_for_model(ObjectKey::Freed(block), true)?;
         let span = self.span;
         let store = Instruction::Store { address, value: Expr::Const(1), order: Order::NonAtomic };
-        Ok(self.model()?.emit(at, store, span))
+        let at = self.model()?.emit(at, store, span);
+        if !self.world.facts.is_reused(block) {
+            return Ok(at);
+        }
+        let lock = self.made_for_model(ObjectKey::Held(block), true)?;
+        Ok(self.model()?.emit(at, Instruction::Unlock(lock), span))
     }
 }

@@ -1,5 +1,7 @@
 //! Which functions of the C library are known by name, and what each of them is.
 
+use crate::ir::module::BinaryOperator;
+
 /// A function that a model knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LibraryCall {
@@ -15,13 +17,27 @@ pub(super) enum LibraryCall {
     /// C11's: function and argument are the second and third argument.
     ThreadCreateC11,
     ThreadJoin,
+    /// C11's: the result is an `int`.
+    ThreadJoinC11,
     ThreadSelf,
+    /// An address that differs from thread to thread, and leads nowhere.
+    ThreadPointer,
     MutexInit,
     MutexInitC11,
     MutexLock,
     MutexTryLock,
+    MutexTimedLock,
     MutexUnlock,
+    MutexAttributes,
     MutexType,
+    RwLockInit,
+    ReadLock,
+    TryReadLock,
+    TimedReadLock,
+    WriteLock,
+    TryWriteLock,
+    TimedWriteLock,
+    RwUnlock,
     SpinInit,
     ConditionInit,
     ConditionWait,
@@ -29,6 +45,21 @@ pub(super) enum LibraryCall {
     ConditionSignal,
     BarrierInit,
     BarrierWait,
+    SemaphoreInit,
+    SemaphorePost,
+    SemaphoreWait,
+    SemaphoreTryWait,
+    SemaphoreTimedWait,
+    SemaphoreValue,
+    Once,
+    GuardAcquire,
+    GuardRelease,
+    GuardAbort,
+    KeyCreate,
+    GetSpecific,
+    SetSpecific,
+    ErrorNumber,
+    Equal,
     CxxThreadStart,
     CxxThreadJoin,
     CxxThreadDetach,
@@ -39,10 +70,14 @@ pub(super) enum LibraryCall {
     Free,
     Copy,
     Fill,
+    /// What follows is done in one step, as far as other such parts are concerned.
+    AtomicBegin,
+    AtomicEnd,
     Assume,
-    NondetBool,
-    NondetChar,
-    Nondet,
+    /// Any value of so many bits.
+    Nondet(u32),
+    /// Any value that is not negative.
+    Random,
     /// Gives its first argument.
     First,
     Maximum {
@@ -52,6 +87,23 @@ pub(super) enum LibraryCall {
         signed: bool,
     },
     Absolute,
+    /// Computes, and says whether the result fits.
+    Overflow(BinaryOperator, Signedness),
+    /// Counts bits of a number that is known.
+    Bits(BitCount),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Signedness {
+    Signed,
+    Unsigned,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BitCount {
+    LeadingZeros,
+    TrailingZeros,
+    Ones,
 }
 
 const TABLE: &[(&str, LibraryCall)] = &[
@@ -75,9 +127,10 @@ const TABLE: &[(&str, LibraryCall)] = &[
     ("pthread_create", LibraryCall::ThreadCreate),
     ("thrd_create", LibraryCall::ThreadCreateC11),
     ("pthread_join", LibraryCall::ThreadJoin),
-    ("thrd_join", LibraryCall::ThreadJoin),
+    ("thrd_join", LibraryCall::ThreadJoinC11),
     ("pthread_self", LibraryCall::ThreadSelf),
     ("thrd_current", LibraryCall::ThreadSelf),
+    ("llvm.thread.pointer", LibraryCall::ThreadPointer),
     ("pthread_mutex_init", LibraryCall::MutexInit),
     ("mtx_init", LibraryCall::MutexInitC11),
     ("pthread_mutex_lock", LibraryCall::MutexLock),
@@ -90,7 +143,42 @@ const TABLE: &[(&str, LibraryCall)] = &[
     ("mtx_unlock", LibraryCall::MutexUnlock),
     ("pthread_spin_unlock", LibraryCall::MutexUnlock),
     ("pthread_spin_init", LibraryCall::SpinInit),
+    ("pthread_mutexattr_init", LibraryCall::MutexAttributes),
     ("pthread_mutexattr_settype", LibraryCall::MutexType),
+    ("pthread_mutex_timedlock", LibraryCall::MutexTimedLock),
+    ("pthread_mutex_clocklock", LibraryCall::MutexTimedLock),
+    ("mtx_timedlock", LibraryCall::MutexTimedLock),
+    ("pthread_rwlock_init", LibraryCall::RwLockInit),
+    ("pthread_rwlock_rdlock", LibraryCall::ReadLock),
+    ("pthread_rwlock_tryrdlock", LibraryCall::TryReadLock),
+    ("pthread_rwlock_timedrdlock", LibraryCall::TimedReadLock),
+    ("pthread_rwlock_clockrdlock", LibraryCall::TimedReadLock),
+    ("pthread_rwlock_wrlock", LibraryCall::WriteLock),
+    ("pthread_rwlock_trywrlock", LibraryCall::TryWriteLock),
+    ("pthread_rwlock_timedwrlock", LibraryCall::TimedWriteLock),
+    ("pthread_rwlock_clockwrlock", LibraryCall::TimedWriteLock),
+    ("pthread_rwlock_unlock", LibraryCall::RwUnlock),
+    ("sem_init", LibraryCall::SemaphoreInit),
+    ("sem_post", LibraryCall::SemaphorePost),
+    ("sem_wait", LibraryCall::SemaphoreWait),
+    ("sem_trywait", LibraryCall::SemaphoreTryWait),
+    ("sem_timedwait", LibraryCall::SemaphoreTimedWait),
+    ("sem_clockwait", LibraryCall::SemaphoreTimedWait),
+    ("sem_getvalue", LibraryCall::SemaphoreValue),
+    ("pthread_once", LibraryCall::Once),
+    ("call_once", LibraryCall::Once),
+    ("__cxa_guard_acquire", LibraryCall::GuardAcquire),
+    ("__cxa_guard_release", LibraryCall::GuardRelease),
+    ("__cxa_guard_abort", LibraryCall::GuardAbort),
+    ("pthread_key_create", LibraryCall::KeyCreate),
+    ("tss_create", LibraryCall::KeyCreate),
+    ("pthread_getspecific", LibraryCall::GetSpecific),
+    ("tss_get", LibraryCall::GetSpecific),
+    ("pthread_setspecific", LibraryCall::SetSpecific),
+    ("tss_set", LibraryCall::SetSpecific),
+    ("__errno_location", LibraryCall::ErrorNumber),
+    ("pthread_equal", LibraryCall::Equal),
+    ("thrd_equal", LibraryCall::Equal),
     ("pthread_cond_init", LibraryCall::ConditionInit),
     ("cnd_init", LibraryCall::ConditionInit),
     ("pthread_cond_wait", LibraryCall::ConditionWait),
@@ -114,6 +202,10 @@ const TABLE: &[(&str, LibraryCall)] = &[
     ("malloc", LibraryCall::Allocate),
     ("_Znwm", LibraryCall::Allocate),
     ("_Znam", LibraryCall::Allocate),
+    ("_ZnwmSt11align_val_t", LibraryCall::Allocate),
+    ("_ZnamSt11align_val_t", LibraryCall::Allocate),
+    ("_ZnwmRKSt9nothrow_t", LibraryCall::Allocate),
+    ("_ZnamRKSt9nothrow_t", LibraryCall::Allocate),
     ("calloc", LibraryCall::AllocateZeroed),
     ("aligned_alloc", LibraryCall::AllocateAligned),
     ("memalign", LibraryCall::AllocateAligned),
@@ -121,19 +213,32 @@ const TABLE: &[(&str, LibraryCall)] = &[
     ("_ZdlPv", LibraryCall::Free),
     ("_ZdlPvm", LibraryCall::Free),
     ("_ZdaPv", LibraryCall::Free),
+    ("_ZdlPvSt11align_val_t", LibraryCall::Free),
+    ("_ZdlPvmSt11align_val_t", LibraryCall::Free),
+    ("_ZdaPvSt11align_val_t", LibraryCall::Free),
+    ("_ZdaPvm", LibraryCall::Free),
     ("memcpy", LibraryCall::Copy),
     ("memmove", LibraryCall::Copy),
     ("memset", LibraryCall::Fill),
     ("__VERIFIER_assume", LibraryCall::Assume),
+    ("assume_abort_if_not", LibraryCall::Assume),
     ("llvm.assume", LibraryCall::Assume),
-    ("__VERIFIER_nondet_bool", LibraryCall::NondetBool),
-    ("__VERIFIER_nondet_char", LibraryCall::NondetChar),
-    ("__VERIFIER_nondet_uchar", LibraryCall::NondetChar),
-    ("__VERIFIER_nondet_int", LibraryCall::Nondet),
-    ("__VERIFIER_nondet_uint", LibraryCall::Nondet),
-    ("__VERIFIER_nondet_long", LibraryCall::Nondet),
-    ("rand", LibraryCall::Nondet),
-    ("random", LibraryCall::Nondet),
+    ("__VERIFIER_nondet_bool", LibraryCall::Nondet(1)),
+    ("__VERIFIER_nondet__Bool", LibraryCall::Nondet(1)),
+    ("__VERIFIER_nondet_char", LibraryCall::Nondet(8)),
+    ("__VERIFIER_nondet_uchar", LibraryCall::Nondet(8)),
+    ("__VERIFIER_nondet_short", LibraryCall::Nondet(16)),
+    ("__VERIFIER_nondet_ushort", LibraryCall::Nondet(16)),
+    ("__VERIFIER_nondet_int", LibraryCall::Nondet(32)),
+    ("__VERIFIER_nondet_uint", LibraryCall::Nondet(32)),
+    ("__VERIFIER_nondet_unsigned", LibraryCall::Nondet(32)),
+    ("__VERIFIER_nondet_long", LibraryCall::Nondet(64)),
+    ("__VERIFIER_nondet_ulong", LibraryCall::Nondet(64)),
+    ("__VERIFIER_nondet_longlong", LibraryCall::Nondet(64)),
+    ("__VERIFIER_nondet_ulonglong", LibraryCall::Nondet(64)),
+    ("__VERIFIER_nondet_size_t", LibraryCall::Nondet(64)),
+    ("rand", LibraryCall::Random),
+    ("random", LibraryCall::Random),
     ("sched_yield", LibraryCall::Ignored),
     ("pthread_yield", LibraryCall::Ignored),
     ("thrd_yield", LibraryCall::Ignored),
@@ -161,9 +266,29 @@ const TABLE: &[(&str, LibraryCall)] = &[
     ("pthread_detach", LibraryCall::Ignored),
     ("thrd_detach", LibraryCall::Ignored),
     ("pthread_setname_np", LibraryCall::Ignored),
-    ("pthread_mutexattr_init", LibraryCall::Ignored),
     ("pthread_mutexattr_destroy", LibraryCall::Ignored),
     ("pthread_mutex_destroy", LibraryCall::Ignored),
+    ("pthread_mutexattr_setpshared", LibraryCall::Ignored),
+    ("pthread_mutexattr_setprotocol", LibraryCall::Ignored),
+    ("pthread_mutexattr_setrobust", LibraryCall::Ignored),
+    ("pthread_rwlock_destroy", LibraryCall::Ignored),
+    ("pthread_rwlockattr_init", LibraryCall::Ignored),
+    ("pthread_rwlockattr_destroy", LibraryCall::Ignored),
+    ("pthread_rwlockattr_setkind_np", LibraryCall::Ignored),
+    ("pthread_rwlockattr_setpshared", LibraryCall::Ignored),
+    ("pthread_condattr_init", LibraryCall::Ignored),
+    ("pthread_condattr_destroy", LibraryCall::Ignored),
+    ("pthread_condattr_setclock", LibraryCall::Ignored),
+    ("pthread_barrierattr_init", LibraryCall::Ignored),
+    ("pthread_barrierattr_destroy", LibraryCall::Ignored),
+    ("pthread_key_delete", LibraryCall::Ignored),
+    ("tss_delete", LibraryCall::Ignored),
+    ("sem_destroy", LibraryCall::Ignored),
+    ("clock_gettime", LibraryCall::Ignored),
+    ("pthread_setconcurrency", LibraryCall::Ignored),
+    ("pthread_setaffinity_np", LibraryCall::Ignored),
+    ("__VERIFIER_atomic_begin", LibraryCall::AtomicBegin),
+    ("__VERIFIER_atomic_end", LibraryCall::AtomicEnd),
     ("mtx_destroy", LibraryCall::Ignored),
     ("pthread_spin_destroy", LibraryCall::Ignored),
     ("pthread_cond_destroy", LibraryCall::Ignored),
@@ -190,12 +315,22 @@ const PREFIXES: &[(&str, LibraryCall)] = &[
     ("llvm.x86.sse2.pause", LibraryCall::Ignored),
     ("llvm.expect.", LibraryCall::First),
     ("llvm.launder.", LibraryCall::First),
+    ("llvm.threadlocal.address", LibraryCall::First),
     ("llvm.strip.", LibraryCall::First),
     ("llvm.umax.", LibraryCall::Maximum { signed: false }),
     ("llvm.umin.", LibraryCall::Minimum { signed: false }),
     ("llvm.smax.", LibraryCall::Maximum { signed: true }),
     ("llvm.smin.", LibraryCall::Minimum { signed: true }),
     ("llvm.abs.", LibraryCall::Absolute),
+    ("llvm.sadd.with.overflow.", LibraryCall::Overflow(BinaryOperator::Add, Signedness::Signed)),
+    ("llvm.ssub.with.overflow.", LibraryCall::Overflow(BinaryOperator::Sub, Signedness::Signed)),
+    ("llvm.smul.with.overflow.", LibraryCall::Overflow(BinaryOperator::Mul, Signedness::Signed)),
+    ("llvm.uadd.with.overflow.", LibraryCall::Overflow(BinaryOperator::Add, Signedness::Unsigned)),
+    ("llvm.usub.with.overflow.", LibraryCall::Overflow(BinaryOperator::Sub, Signedness::Unsigned)),
+    ("llvm.umul.with.overflow.", LibraryCall::Overflow(BinaryOperator::Mul, Signedness::Unsigned)),
+    ("llvm.ctlz.", LibraryCall::Bits(BitCount::LeadingZeros)),
+    ("llvm.cttz.", LibraryCall::Bits(BitCount::TrailingZeros)),
+    ("llvm.ctpop.", LibraryCall::Bits(BitCount::Ones)),
 ];
 
 pub(super) fn known(name: &str) -> Option<LibraryCall> {
@@ -206,6 +341,11 @@ pub(super) fn known(name: &str) -> Option<LibraryCall> {
 /// The program fails when it calls this.
 pub(super) fn is_failure(name: &str) -> bool {
     known(name) == Some(LibraryCall::Failure)
+}
+
+/// What a function with this name does is known even if the file defines it.
+pub(super) fn is_always_known(name: &str) -> bool {
+    is_failure(name) || known(name) == Some(LibraryCall::Assume)
 }
 
 pub(super) fn is_ignored(name: &str) -> bool {

@@ -7,18 +7,20 @@
 
 use super::LiftOptions;
 use super::access::scalar_domain;
+use super::choices::narrow;
 use super::facts::Footprint;
 use super::finals::take_final_checks;
 use super::memory::{Contents, PrivateMemory};
-use super::objects::{LARGEST, Object, ObjectId, ObjectKey, scalars};
+use super::objects::{LARGEST, Object, ObjectId, ObjectKey};
 use super::places::Places;
 use super::residual::Residual;
 use super::specialise::{Interrupt, Refusal, Specialiser, Start, StartAccess, Step};
 use super::state::State;
+use super::threads::NEVER;
 use super::value::Datum;
 use super::world::{FIRST_GATED, World};
 use crate::Language;
-use crate::ir::module::{Module, Type};
+use crate::ir::module::{Constant, Global, Module, Type};
 use ravelin_program::{
     Address, Copies, Expr, InitialValue, Instruction, Memory, Observable, Order, Program, Source, Span, Thread,
     ThreadId, Transition, Unnamed, Value, VarId, Variable, WaitCondition,
@@ -29,8 +31,6 @@ use std::collections::{BTreeMap, HashMap};
 const MOST_ATTEMPTS: usize = 400;
 /// Addresses between objects that pointers lead to and the others.
 const GAP: Value = 64;
-/// Scalars that a type of the source adds to an object.
-const MOST_SCALARS: usize = 1 << 14;
 
 /// A thread that is done.
 struct LiftedThread {
@@ -56,7 +56,7 @@ pub(super) fn lift(
         match attempt {
             // What was refused may not be there once more is known.
             Err(_) | Ok(_) if grown => {}
-            Ok(threads) => return Ok(assemble(&world, threads, source)),
+            Ok(threads) => return assemble(&world, threads, source),
             Err(Interrupt::Refused(refusal)) => return Err(refusal),
             Err(Interrupt::Again | Interrupt::NeedsModel) => {
                 return Err(refusal("the program cannot be lifted: the threads contradict one another"));
@@ -74,20 +74,36 @@ fn attempt(world: &mut World<'_>) -> Step<Vec<LiftedThread>> {
     world.reached.iter_mut().for_each(|reached| *reached = false);
     let (starts, rest, log) = prepare(world)?;
     let mut threads = Vec::new();
+    let mut refused = None;
+    let mut keep = |lifted: Step<LiftedThread>| match lifted {
+        Ok(thread) => {
+            threads.push(thread);
+            Ok(())
+        }
+        // What the other threads write may show that it does not come to that.
+        Err(Interrupt::Refused(refusal)) => {
+            refused.get_or_insert(refusal);
+            Ok(())
+        }
+        Err(interrupt) => Err(interrupt),
+    };
     if let Some(mut state) = rest {
         let facts = &world.facts;
         state.memory.retain(|object, _| !facts.is_shared(*object));
         let function = state.frames[0].function;
-        threads.push(specialise(world, 0, function, state, None, Span::NOWHERE)?);
+        keep(specialise(world, 0, function, state, None, Span::NOWHERE))?;
     }
     for (index, start) in starts.iter().enumerate() {
-        threads.push(thread(world, index + 1, start)?);
+        keep(thread(world, index + 1, start))?;
     }
     let mut done = Vec::new();
     while let Some(next) = (0..world.gates.len()).find(|index| world.reached[*index] && !done.contains(index)) {
         done.push(next);
         let start = world.gates[next].clone();
-        threads.push(thread(world, FIRST_GATED + next, &start)?);
+        keep(thread(world, FIRST_GATED + next, &start))?;
+    }
+    if let Some(refusal) = refused {
+        return Err(Interrupt::Refused(refusal));
     }
     for access in &log {
         let concerned = threads.iter().any(|thread| {
@@ -135,6 +151,7 @@ fn prepare(world: &mut World<'_>) -> Step<(Vec<Start>, Option<State>, Vec<StartA
                 state.frame_mut().values.insert(parameter.local, Datum::Int(0));
             }
             state.memory = memory;
+            specialiser.begin_thread(&mut state)?;
             let ended = match specialiser.execute(&mut state, until) {
                 Ok(ended) => ended,
                 Err(Interrupt::NeedsModel) if entries.is_empty() => {
@@ -177,20 +194,28 @@ fn globals(specialiser: &mut Specialiser<'_, '_>) -> Step<PrivateMemory> {
     let module = specialiser.world.module;
     let mut memory = PrivateMemory::new();
     for (index, global) in module.globals.iter().enumerate() {
-        if module.size_of(&global.ty).is_none_or(|size| size > LARGEST) {
+        if global.thread_local || module.size_of(&global.ty).is_none_or(|size| size > LARGEST) {
             continue;
         }
         let object = specialiser.world.global_object(index);
-        let mut contents = Contents::new(global.initial.is_some());
-        if let Some(initial) = &global.initial
-            && *initial != crate::ir::module::Constant::Zero
-        {
-            let datum = specialiser.constant(initial, &global.ty)?;
-            place(specialiser, &mut contents, 0, &global.ty, &datum)?;
-        }
+        let contents = initial_contents(specialiser, global)?;
         memory.insert(object, contents);
     }
     Ok(memory)
+}
+
+/// What a global variable holds at the start.
+pub(super) fn initial_contents(specialiser: &mut Specialiser<'_, '_>, global: &Global) -> Step<Contents> {
+    // Threads run; the C library has this variable.
+    let is_zero = global.initial.is_some() || global.name == "__libc_single_threaded";
+    let mut contents = Contents::new(is_zero);
+    if let Some(initial) = &global.initial
+        && *initial != Constant::Zero
+    {
+        let datum = specialiser.constant(initial, &global.ty)?;
+        place(specialiser, &mut contents, 0, &global.ty, &datum)?;
+    }
+    Ok(contents)
 }
 
 /// Writes an initial value, part by part.
@@ -252,9 +277,24 @@ fn specialise(
     let mut at = residual.start;
     let mut specialiser = Specialiser::new(world, number, Some(residual));
     specialiser.span = span;
+    let mut state = state;
+    if number != 0 {
+        specialiser.begin_thread(&mut state)?;
+    }
+    if specialiser.world.facts.exits() {
+        let address = specialiser.made_for_model(ObjectKey::Exited, false)?;
+        specialiser.model()?.exited = Some(address);
+    }
     if let Some(number) = gate {
         let address = specialiser.made_for_model(ObjectKey::Started(number), false)?;
         let condition = WaitCondition::equals(Expr::Const(1));
+        if !specialiser.world.facts.always_starts(number) {
+            let condition = WaitCondition::equals(Expr::Const(NEVER));
+            let never = Instruction::Wait { address: address.clone(), condition, order: Order::Relaxed, old: None };
+            let model = specialiser.model()?;
+            let end = model.end;
+            model.emit_to(at, never, end, span);
+        }
         let wait = Instruction::Wait { address, condition, order: Order::Acquire, old: None };
         at = specialiser.model()?.emit(at, wait, span);
     }
@@ -272,17 +312,17 @@ fn close(world: &mut World<'_>) {
     for object in world.facts.shared() {
         let Some(contents) = world.initial.get(&object) else { continue };
         for (_, _, datum) in contents.entries() {
-            if let Datum::Pointer(target, _) = datum {
-                found.push(*target);
+            if let Datum::Pointer(target, offset) = datum {
+                found.push((*target, *offset));
             }
         }
     }
-    for target in found {
-        world.escape(target);
+    for (target, offset) in found {
+        world.escape(target, offset);
     }
 }
 
-fn assemble(world: &World<'_>, lifted: Vec<LiftedThread>, source: &Source) -> Program {
+fn assemble(world: &World<'_>, lifted: Vec<LiftedThread>, source: &Source) -> Result<Program, Box<Refusal>> {
     let numbers: Vec<usize> = lifted.iter().map(|thread| thread.number).filter(|number| *number != 0).collect();
     let mut threads = automata(world, lifted);
     let mut goals = Vec::new();
@@ -330,9 +370,16 @@ fn assemble(world: &World<'_>, lifted: Vec<LiftedThread>, source: &Source) -> Pr
                 name_address(&program.memory, &moved, address);
             }
         }
+        narrow(&mut thread).map_err(|span| {
+            Box::new(Refusal {
+                span,
+                message: "any of so many values is too much for a model".to_owned(),
+                help: Some("say with `__VERIFIER_assume` which of them are meant".to_owned()),
+            })
+        })?;
         program.threads.push(thread);
     }
-    program
+    Ok(program)
 }
 
 /// Takes away the steps that access a cell, which are the only ones where they begin.
@@ -431,16 +478,7 @@ fn name_address(memory: &Memory, moved: &HashMap<Value, Value>, address: &mut Ad
 /// The cells of an object in the memory of the model.
 fn cells(world: &World<'_>, id: ObjectId, taken: &mut HashMap<String, usize>) -> Vec<Variable> {
     let object = world.objects.get(id);
-    let mut all = object.cells.clone();
-    if world.facts.has_escaped(id) {
-        for (offset, size) in every_scalar(world, object) {
-            let end = offset + u64::from(size);
-            let free = all.range(..end).next_back().is_none_or(|(start, own)| start + u64::from(*own) <= offset);
-            if free && world.facts.is_accessed_anywhere(size) {
-                all.insert(offset, size);
-            }
-        }
-    }
+    let all = world.cells(id);
     let whole = all.len() == 1 && all.keys().next() == Some(&0);
     all.into_iter()
         .map(|(offset, size)| {
@@ -452,7 +490,7 @@ fn cells(world: &World<'_>, id: ObjectId, taken: &mut HashMap<String, usize>) ->
             let value = match initial {
                 Some(Ok(Datum::Int(value))) => value,
                 Some(Ok(Datum::Pointer(target, at))) => world.objects.address(target, at),
-                _ => 0,
+                _ => matches!(object.key, ObjectKey::Held(_)).into(),
             };
             Variable {
                 base: object.address + offset as Value,
@@ -464,23 +502,12 @@ fn cells(world: &World<'_>, id: ObjectId, taken: &mut HashMap<String, usize>) ->
         .collect()
 }
 
-/// The scalars of the type of an object; a heap block is an array of its type.
-fn every_scalar(world: &World<'_>, object: &Object) -> Vec<(u64, u32)> {
-    let Some(ty) = &object.ty else { return Vec::new() };
-    let one = scalars(world.module, ty, MOST_SCALARS);
-    let Some(stride) = world.module.size_of(ty).filter(|stride| *stride > 0) else { return one };
-    let mut all = Vec::new();
-    let mut at = 0;
-    while at + stride <= object.size && all.len() < MOST_SCALARS {
-        all.extend(one.iter().map(|(offset, size)| (at + offset, *size)));
-        at += stride;
-    }
-    all
-}
-
 fn name_of(world: &World<'_>, object: &Object, id: ObjectId, offset: u64, whole: bool) -> String {
-    if let ObjectKey::Heap { .. } = object.key {
-        return block_name(world, object, id, offset, whole);
+    match object.key {
+        ObjectKey::Heap { .. } => return block_name(world, object, id, offset, whole),
+        ObjectKey::Freed(block) => return format!("{}.freed", whole_block_name(world, block)),
+        ObjectKey::Held(block) => return format!("{}.held", whole_block_name(world, block)),
+        _ => {}
     }
     if whole && object.debug.is_none() {
         return object.name.clone();
@@ -488,17 +515,27 @@ fn name_of(world: &World<'_>, object: &Object, id: ObjectId, offset: u64, whole:
     world.scalar_name(id, offset)
 }
 
-/// The name of a part of a block of the heap: the name of its type, the number of the block, and the part of the type.
-fn block_name(world: &World<'_>, object: &Object, id: ObjectId, offset: u64, whole: bool) -> String {
+/// The name of a block of the heap: that of its type, and its number.
+fn whole_block_name(world: &World<'_>, id: ObjectId) -> String {
+    let blocks = world.objects.all().take_while(|(other, _)| *other != id);
+    let number = blocks.filter(|(_, other)| matches!(other.key, ObjectKey::Heap { .. })).count();
+    format!("{}{number}", type_name(world, world.objects.get(id)).unwrap_or("heap"))
+}
+
+fn type_name<'m>(world: &World<'m>, object: &Object) -> Option<&'m str> {
     let module = world.module;
     let ty = match &object.ty {
         Some(Type::Named(index)) => module.structs.get(*index),
         _ => None,
     };
-    let ty_name = ty.map(|named| named.name.trim_start_matches("struct.").trim_start_matches("class."));
-    let blocks = world.objects.all().take_while(|(other, _)| *other != id);
-    let number = blocks.filter(|(_, other)| matches!(other.key, ObjectKey::Heap { .. })).count();
-    let name = format!("{}{number}", ty_name.unwrap_or("heap"));
+    ty.map(|named| named.name.trim_start_matches("struct.").trim_start_matches("class."))
+}
+
+/// The name of a part of a block of the heap: the name of its type, the number of the block, and the part of the type.
+fn block_name(world: &World<'_>, object: &Object, id: ObjectId, offset: u64, whole: bool) -> String {
+    let module = world.module;
+    let ty_name = type_name(world, object);
+    let name = whole_block_name(world, id);
     let size = object.ty.as_ref().and_then(|ty| module.size_of(ty)).filter(|size| *size > 0).unwrap_or(object.size);
     let element = if object.size > size { format!("[{}]", offset / size) } else { String::new() };
     let path = ty_name.and_then(|name| module.debug.type_named(name));

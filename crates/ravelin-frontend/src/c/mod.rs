@@ -4,6 +4,9 @@
 
 mod access;
 mod call;
+mod choices;
+mod control;
+mod copies;
 mod cplusplus;
 mod evaluate;
 mod expression;
@@ -13,15 +16,20 @@ mod heap;
 mod library;
 mod lift;
 mod liveness;
+mod locks;
 mod memory;
 mod objects;
 mod operate;
+mod own;
 mod places;
 mod residual;
+mod sizes;
 mod specialise;
 mod state;
 mod threads;
+mod update;
 mod value;
+mod waiting;
 mod world;
 
 use crate::ir::module::Module;
@@ -38,11 +46,13 @@ pub struct LiftOptions {
     pub init: Option<String>,
     /// How many blocks one `malloc` of the source may hand out.
     pub heap: usize,
+    /// Blocks that were freed may be handed out again.
+    pub reuse: bool,
 }
 
 impl Default for LiftOptions {
     fn default() -> LiftOptions {
-        LiftOptions { entry: Vec::new(), init: None, heap: 8 }
+        LiftOptions { entry: Vec::new(), init: None, heap: 8, reuse: true }
     }
 }
 

@@ -45,6 +45,35 @@ pub(super) enum ObjectKey {
     Started(usize),
     /// Made for the model: 1 once the block was freed.
     Freed(ObjectId),
+    /// Made for the model: 0 while the block was freed and can be handed out again.
+    Held(ObjectId),
+    /// Made for the model: 1 while a thread holds the lock at this place as a reader.
+    Reader {
+        object: ObjectId,
+        offset: u64,
+        thread: usize,
+    },
+    /// Made for the model: 1 while a thread executes what `pthread_once` calls.
+    Once {
+        object: ObjectId,
+        offset: u64,
+    },
+    /// Made for the model: what the thread with this number returned.
+    Result(usize),
+    /// Made for the model: 1 once a thread has ended the program.
+    Exited,
+    /// A global variable of which each thread has its own.
+    ThreadLocal {
+        global: usize,
+        thread: usize,
+    },
+    /// What a thread keeps under a key of `pthread_key_create`.
+    Specific {
+        key: i64,
+        thread: usize,
+    },
+    /// The `errno` of a thread.
+    ErrorNumber(usize),
     /// Made for the model: how many of these threads have ended.
     Ended(Vec<usize>),
 }
@@ -181,13 +210,13 @@ pub(super) fn scalars(module: &Module, ty: &Type, most: usize) -> Vec<(u64, u32)
     found
 }
 
-/// Types of the C library that are one thing for a model, however they are declared.
-const WHOLE: [&str; 5] = [
-    "union.pthread_mutex_t",
-    "union.pthread_cond_t",
-    "union.pthread_barrier_t",
-    "union.pthread_rwlock_t",
-    "union.sem_t",
+/// Types of the C library with the scalars that a model has of them, however they are declared.
+const WHOLE: [(&str, &[(u64, u32)]); 5] = [
+    ("union.pthread_mutex_t", &[(0, 1)]),
+    ("union.pthread_cond_t", &[(0, 8)]),
+    ("union.pthread_barrier_t", &[(0, 8), (8, 8), (16, 8)]),
+    ("union.pthread_rwlock_t", &[(0, 1)]),
+    ("union.sem_t", &[(0, 4)]),
 ];
 
 fn collect(module: &Module, ty: &Type, at: u64, most: usize, depth: usize, found: &mut Vec<(u64, u32)>) {
@@ -218,8 +247,8 @@ fn collect(module: &Module, ty: &Type, at: u64, most: usize, depth: usize, found
         }
         Type::Named(index) => {
             let Some(named) = module.structs.get(*index) else { return };
-            if WHOLE.contains(&named.name.as_str()) {
-                found.push((at, 1));
+            if let Some((_, parts)) = WHOLE.iter().find(|(name, _)| *name == named.name) {
+                found.extend(parts.iter().map(|(offset, size)| (at + offset, *size)));
             } else if let Some(body) = &named.body {
                 collect(module, body, at, most, depth + 1, found);
             }

@@ -4,7 +4,7 @@ use super::objects::ObjectId;
 use super::value::domain;
 use crate::flow::{Flow, Raw};
 use crate::ir::module::{BlockId, LocalId};
-use ravelin_program::{Domain, Escape, Expr, Instruction, RegId, Register, Span};
+use ravelin_program::{Address, Domain, Escape, Expr, Instruction, Order, RegId, Register, Span, WaitCondition};
 use std::collections::HashMap;
 
 /// What a register holds.
@@ -28,6 +28,8 @@ pub(super) struct Residual {
     /// Nothing leads on from here.
     pub end: Raw,
     pub start: Raw,
+    /// The cell that is 1 once a thread has ended the program. Threads that wait look at it, too.
+    pub exited: Option<Address>,
     emitted: usize,
 }
 
@@ -35,7 +37,7 @@ impl Residual {
     pub fn new() -> Residual {
         let mut flow = Flow::default();
         let (start, end) = (flow.fresh(), flow.fresh());
-        Residual { flow, registers: Vec::new(), by_key: HashMap::new(), end, start, emitted: 0 }
+        Residual { flow, registers: Vec::new(), by_key: HashMap::new(), end, start, exited: None, emitted: 0 }
     }
 
     /// The register for this, with a name for users if it has one in the source.
@@ -80,7 +82,14 @@ impl Residual {
 
     pub fn emit_to(&mut self, from: Raw, instruction: Instruction, to: Raw, span: Span) {
         self.emitted += 1;
+        let waits =
+            matches!(instruction, Instruction::Wait { .. } | Instruction::Lock(_) | Instruction::BlockingCas { .. });
         self.flow.emit(from, instruction, to, span);
+        if let Some(address) = self.exited.clone().filter(|_| waits) {
+            let condition = WaitCondition::equals(Expr::Const(1));
+            let wait = Instruction::Wait { address, condition, order: Order::Relaxed, old: None };
+            self.flow.emit(from, wait, self.end, span);
+        }
     }
 
     /// How many steps there are.

@@ -20,6 +20,8 @@ pub(super) struct Frame {
     pub values: BTreeMap<LocalId, Datum>,
     /// Local variables in memory of the frame, which end with it.
     pub objects: BTreeSet<ObjectId>,
+    /// The call is the one that this `pthread_once` makes.
+    pub once: Option<(ObjectId, u64)>,
 }
 
 /// The part of a thread's state that is known. Two equal ones are the same location of the model.
@@ -32,6 +34,18 @@ pub(super) struct State {
     pub counters: BTreeMap<(usize, u32, usize), u32>,
     /// Threads that were waited for, and whose end the model has not waited for yet.
     pub joins: BTreeSet<usize>,
+    /// Locks that the thread holds and may take again.
+    pub held: BTreeMap<(ObjectId, u64), Hold>,
+}
+
+/// How a thread holds a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Hold {
+    /// A mutex, so many times.
+    Mutex(u32),
+    /// Together with other readers, so many times.
+    Reader(u32),
+    Writer,
 }
 
 impl State {
@@ -44,10 +58,12 @@ impl State {
                 index: 0,
                 values: BTreeMap::new(),
                 objects: BTreeSet::new(),
+                once: None,
             }],
             memory: PrivateMemory::new(),
             counters: BTreeMap::new(),
             joins: BTreeSet::new(),
+            held: BTreeMap::new(),
         }
     }
 

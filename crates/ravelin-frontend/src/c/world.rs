@@ -4,7 +4,7 @@ use super::LiftOptions;
 use super::facts::Facts;
 use super::liveness::LiveValues;
 use super::memory::PrivateMemory;
-use super::objects::{ObjectId, ObjectKey, Objects};
+use super::objects::{Object, ObjectId, ObjectKey, Objects, scalars};
 use super::places::Places;
 use super::residual::Paths;
 use super::specialise::Start;
@@ -13,7 +13,7 @@ use super::threads::MOST_THREADS;
 use super::value::Datum;
 use crate::ir::module::{Call, Callee, Constant, Module, Place, Value};
 use ravelin_program::Span;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 pub(super) struct World<'m> {
@@ -29,9 +29,13 @@ pub(super) struct World<'m> {
     pub gates: Vec<Start>,
     /// Which of them were found in this attempt.
     pub reached: Vec<bool>,
+    /// Calls of `pthread_key_create`: the thread, and the place in it.
+    keys: Vec<(usize, (usize, u32, usize))>,
     live: HashMap<usize, Rc<LiveValues>>,
 }
 
+/// Scalars that a type of the source adds to an object.
+const MOST_SCALARS: usize = 1 << 14;
 /// Threads that a thread of the model starts have numbers from here on.
 pub(super) const FIRST_GATED: usize = MOST_THREADS + 1;
 
@@ -47,12 +51,14 @@ impl<'m> World<'m> {
             initial: PrivateMemory::new(),
             gates: Vec::new(),
             reached: Vec::new(),
+            keys: Vec::new(),
             live: HashMap::new(),
         }
     }
 
-    /// The address of an object becomes a value of the model.
-    pub fn escape(&mut self, object: ObjectId) {
+    /// The address of a byte of an object becomes a value of the model.
+    pub fn escape(&mut self, object: ObjectId, offset: i64) {
+        self.facts.point(object, offset);
         self.facts.escape(object);
         self.objects.place(object);
     }
@@ -80,6 +86,25 @@ impl<'m> World<'m> {
         Some(FIRST_GATED + index)
     }
 
+    /// The threads that a thread starts somewhere, and has not started where it has come by these places so often.
+    pub fn gates_of(&self, thread: usize, passed: &BTreeMap<(usize, u32, usize), u32>) -> Vec<usize> {
+        let missed = |start: &Start| {
+            let Some((starter, site, count)) = &start.gate else { return false };
+            *starter == thread && passed.get(site).copied().unwrap_or(0) <= *count
+        };
+        let gates = self.gates.iter().enumerate().filter(|(_, start)| missed(start));
+        gates.map(|(index, _)| FIRST_GATED + index).collect()
+    }
+
+    /// The number of the key that is made at a place.
+    pub fn key_number(&mut self, thread: usize, site: (usize, u32, usize)) -> i64 {
+        let index = self.keys.iter().position(|key| *key == (thread, site)).unwrap_or_else(|| {
+            self.keys.push((thread, site));
+            self.keys.len() - 1
+        });
+        index as i64 + 1
+    }
+
     /// A block of the heap that may be freed.
     pub fn is_freed(&self, object: ObjectId) -> bool {
         matches!(self.objects.get(object).key, ObjectKey::Heap { .. }) && self.facts.is_freed(object)
@@ -89,6 +114,20 @@ impl<'m> World<'m> {
     pub fn freed_blocks(&self) -> Vec<ObjectId> {
         let blocks = self.objects.all().map(|(id, _)| id);
         blocks.filter(|id| self.is_freed(*id) && self.facts.has_escaped(*id)).collect()
+    }
+
+    /// The blocks that may be freed and that a `malloc` can hand out in place of a new one: those of its type and size.
+    pub fn reusable_blocks(&self, new: ObjectId) -> Vec<ObjectId> {
+        let wanted = self.objects.get(new);
+        if wanted.ty.is_none() {
+            return Vec::new();
+        }
+        let fits = |id: &ObjectId| {
+            let block = self.objects.get(*id);
+            *id != new && block.size == wanted.size && block.ty == wanted.ty
+        };
+        let blocks = self.objects.all().map(|(id, _)| id).filter(fits);
+        blocks.filter(|id| self.is_freed(*id) && self.facts.is_shared(*id)).collect()
     }
 
     pub fn liveness(&mut self, function: usize) -> Rc<LiveValues> {
@@ -117,6 +156,79 @@ impl<'m> World<'m> {
         let datum = self.initial.get(&object)?.read(offset, size).ok()?;
         let external = global.is_some_and(|global| global.initial.is_none());
         (datum.is_known() || external).then_some(datum)
+    }
+
+    /// The scalars of an object in the memory of the model: those that are accessed, and, where pointers lead to it that are
+    /// not known, those of its type.
+    pub fn cells(&self, id: ObjectId) -> BTreeMap<u64, u32> {
+        let object = self.objects.get(id);
+        let mut all = object.cells.clone();
+        if self.facts.has_escaped(id) {
+            for (offset, size) in self.every_scalar(id, object) {
+                let end = offset + u64::from(size);
+                let free = all.range(..end).next_back().is_none_or(|(start, own)| start + u64::from(*own) <= offset);
+                if free && self.facts.is_accessed_anywhere(size) {
+                    all.insert(offset, size);
+                }
+            }
+        }
+        all
+    }
+
+    /// The scalars of the type of an object; a heap block is an array of its type. A struct that ends with an array of unknown
+    /// length, and a block whose type is not known, go on with what was written there before the threads began.
+    fn every_scalar(&self, id: ObjectId, object: &Object) -> Vec<(u64, u32)> {
+        let Some(ty) = &object.ty else { return self.written_scalars(id, 0) };
+        let one = scalars(self.module, ty, MOST_SCALARS);
+        let (begins, element) = match self.module.open_array(ty) {
+            Some((begins, element)) => (begins, element),
+            None => (0, ty),
+        };
+        if begins > 0 && self.module.size_of(element) == Some(1) {
+            return [one, self.written_scalars(id, begins)].concat();
+        }
+        let of_element = scalars(self.module, element, MOST_SCALARS);
+        let Some(stride) = self.module.size_of(element).filter(|stride| *stride > 0) else { return one };
+        let mut all = if begins > 0 { one } else { Vec::new() };
+        let mut at = begins;
+        while at + stride <= object.size && all.len() < MOST_SCALARS {
+            all.extend(of_element.iter().map(|(offset, size)| (at + offset, *size)));
+            at += stride;
+        }
+        all
+    }
+
+    /// What was written behind an offset before the threads began, and between that scalars of the largest size that is used.
+    fn written_scalars(&self, id: ObjectId, begins: u64) -> Vec<(u64, u32)> {
+        let object = self.objects.get(id);
+        let mut all = object.cells.clone();
+        if let Some(contents) = self.initial.get(&id) {
+            for (offset, size, _) in contents.entries().filter(|(offset, ..)| *offset >= begins) {
+                let end = offset + u64::from(size);
+                let free = all.range(..end).next_back().is_none_or(|(start, own)| start + u64::from(*own) <= offset);
+                if free {
+                    all.insert(offset, size);
+                }
+            }
+        }
+        let mut at = begins;
+        while at < object.size && all.len() < MOST_SCALARS {
+            let covering = all.range(..=at).next_back().filter(|(start, size)| *start + u64::from(**size) > at);
+            if let Some((start, size)) = covering {
+                at = start + u64::from(*size);
+                continue;
+            }
+            let room = all.range(at..).next().map_or(object.size, |(start, _)| *start) - at;
+            let fits = |size: &u32| u64::from(*size) <= room && at % u64::from(*size) == 0;
+            match [8, 4, 2, 1].into_iter().find(|size| self.facts.is_accessed_anywhere(*size) && fits(size)) {
+                Some(size) => {
+                    all.insert(at, size);
+                    at += u64::from(size);
+                }
+                None => at += 1,
+            }
+        }
+        all.into_iter().filter(|(offset, _)| *offset >= begins).collect()
     }
 
     /// The name of a part of an object for users.

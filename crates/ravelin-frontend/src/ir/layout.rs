@@ -42,6 +42,19 @@ impl Module {
         Some(self.shape(ty)?.align)
     }
 
+    /// The array of unknown length at the end of a struct: where it begins, and the type of its elements.
+    pub fn open_array<'a>(&'a self, ty: &'a Type) -> Option<(u64, &'a Type)> {
+        let body = match ty {
+            Type::Named(index) => self.structs.get(*index)?.body.as_ref()?,
+            ty => ty,
+        };
+        let Type::Struct { fields, .. } = body else { return None };
+        match self.field(body, fields.len().checked_sub(1)?)? {
+            (offset, Type::Array(0, element)) => Some((offset, element)),
+            _ => None,
+        }
+    }
+
     /// Where a field of a struct begins, and its type.
     pub fn field<'a>(&'a self, ty: &'a Type, index: usize) -> Option<(u64, &'a Type)> {
         match ty {
