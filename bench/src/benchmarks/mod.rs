@@ -9,6 +9,7 @@ mod explore;
 mod fences;
 mod handwritten;
 mod lamport;
+mod lift;
 mod limits;
 mod parameterised;
 mod rc20;
@@ -42,6 +43,8 @@ pub enum Benchmark {
     Cluster(cluster::Arguments),
     /// Fences: the cheapest set for robustness, all minimal sets for safety
     Fences(fences::Arguments),
+    /// C files as models: what lifting costs, and states beside models that were written by hand
+    Lift(lift::Arguments),
     /// Limits of time and memory: how late answers are in every phase, and what they hold
     Limits(limits::Arguments),
     /// Any number of threads: proofs by coverability, beside instances
@@ -71,6 +74,7 @@ pub fn run(Arguments { write, benchmark }: &Arguments) -> Result<()> {
         Benchmark::Cluster(arguments) => cluster::run(arguments),
         Benchmark::Explore(arguments) => explore::run(arguments),
         Benchmark::Fences(arguments) => fences::run(arguments),
+        Benchmark::Lift(arguments) => lift::run(arguments),
         Benchmark::Limits(arguments) => limits::run(arguments),
         Benchmark::Parameterised(arguments) => parameterised::run(arguments),
         Benchmark::Rc20(arguments) => rc20::run(arguments),
@@ -90,6 +94,7 @@ impl Benchmark {
             Benchmark::Cluster(_) => "cluster",
             Benchmark::Explore(_) => "explore",
             Benchmark::Fences(_) => "fences",
+            Benchmark::Lift(_) => "lift",
             Benchmark::Limits(_) => "limits",
             Benchmark::Parameterised(_) => "parameterised",
             Benchmark::Rc20(_) => "rc20",
