@@ -2,6 +2,7 @@
 //!
 //! `cargo test -p ravelin-frontend --test frontend NAME::` runs those of one file.
 
+mod c_mutation;
 mod carets;
 mod corpus;
 mod diagnostics;
