@@ -219,7 +219,7 @@ impl<'m> World<'m> {
                 continue;
             }
             let room = all.range(at..).next().map_or(object.size, |(start, _)| *start) - at;
-            let fits = |size: &u32| u64::from(*size) <= room && at % u64::from(*size) == 0;
+            let fits = |size: &u32| u64::from(*size) <= room && at.is_multiple_of((*size).into());
             match [8, 4, 2, 1].into_iter().find(|size| self.facts.is_accessed_anywhere(*size) && fits(size)) {
                 Some(size) => {
                     all.insert(at, size);
