@@ -1,18 +1,21 @@
 //! Which cells each thread can still touch: static may-sets over slots, from each location on.
 //!
-//! This is the conflict relation of the reductions. A computed address counts as all cells of its interval. An address
-//! that can leave the known cells counts as all cells and as "elsewhere".
+//! This is the conflict relation of the reductions. A computed address counts as the cells of its values where they are
+//! listed, and as all cells of its interval otherwise. An address that can leave the known cells counts as all cells and
+//! as "elsewhere"; where there is no cell, the access is a fault and touches nothing.
 
 use crate::layout::Layout;
 use crate::ranges::Ranges;
 use ravelin_explore::{Limit, Watch};
-use ravelin_program::{Address, Instruction, LocId, Program, Thread};
+use ravelin_program::{Address, Instruction, LocId, Program, Thread, Unnamed};
 
 /// A set of slots, and whether other cells belong to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Slots {
     bits: Vec<u64>,
     elsewhere: bool,
+    /// Addresses without a cell belong to it.
+    nowhere: bool,
 }
 
 impl Slots {
@@ -32,13 +35,14 @@ impl Slots {
         (0..self.bits.len() * 64).filter(|slot| self.bits[slot / 64] >> (slot % 64) & 1 == 1)
     }
 
+    /// To other cells, or to none.
     pub fn leads_elsewhere(&self) -> bool {
-        self.elsewhere
+        self.elsewhere || self.nowhere
     }
 
     /// Adds another set, and returns whether that changed anything.
     fn add(&mut self, other: &Slots) -> bool {
-        let mut changed = other.elsewhere && !self.elsewhere;
+        let mut changed = (other.elsewhere && !self.elsewhere) || (other.nowhere && !self.nowhere);
         if self.bits.len() < other.bits.len() {
             self.bits.resize(other.bits.len(), 0);
         }
@@ -47,6 +51,7 @@ impl Slots {
             *mine |= theirs;
         }
         self.elsewhere |= other.elsewhere;
+        self.nowhere |= other.nowhere;
         changed
     }
 
@@ -60,6 +65,7 @@ impl Slots {
             self.bits.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine &= theirs);
         }
         self.elsewhere &= other.elsewhere;
+        self.nowhere &= other.nowhere;
     }
 
     fn bytes(&self) -> usize {
@@ -162,16 +168,29 @@ fn touched(program: &Program, thread: usize, instruction: &Instruction, ranges: 
 
 /// The slots an address can lead to.
 pub(crate) fn slots(program: &Program, thread: usize, address: &Address, ranges: &Ranges, layout: &Layout) -> Slots {
-    let interval = ranges.addresses(program, thread, address);
     let mut slots = Slots::default();
-    let first = layout.addresses.partition_point(|&known| known < interval.lo);
-    let mut known = 0i128;
-    for (slot, _) in layout.addresses.iter().enumerate().skip(first).take_while(|(_, address)| **address <= interval.hi)
-    {
-        slots.insert(slot);
-        known += 1;
+    let mut gaps = false;
+    if let Some(addresses) = ranges.few.addresses(program, thread, address) {
+        for address in addresses {
+            match layout.slot_of(address) {
+                Some(slot) => slots.insert(slot),
+                None => gaps = true,
+            }
+        }
+    } else {
+        let interval = ranges.addresses(program, thread, address);
+        let first = layout.addresses.partition_point(|&known| known < interval.lo);
+        let mut known = 0i128;
+        let at = layout.addresses.iter().enumerate().skip(first);
+        for (slot, _) in at.take_while(|(_, address)| **address <= interval.hi) {
+            slots.insert(slot);
+            known += 1;
+        }
+        gaps = known < i128::from(interval.hi) - i128::from(interval.lo) + 1;
     }
-    slots.elsewhere = known < i128::from(interval.hi) - i128::from(interval.lo) + 1;
+    // Every cell that has a name is known.
+    let nothing = program.memory.unnamed == Unnamed::Nothing;
+    (slots.elsewhere, slots.nowhere) = (gaps && !nothing, gaps && nothing);
     slots
 }
 

@@ -6,14 +6,16 @@
 //! is an over-approximation for every memory model, because a load gets any value that was ever stored.
 
 mod components;
+pub(crate) mod few;
 mod flows;
 mod once;
 mod sums;
 
+use few::FewValues;
 pub(crate) use once::taken_once;
 use ravelin_explore::{Limit, Watch};
 use ravelin_program::{
-    Address, Arithmetic, BinaryOp, Domain, Expr, InitialValue, Instruction, Observable, Program, RmwOp, UnaryOp,
+    Address, Arithmetic, BinaryOp, Domain, Expr, InitialValue, Instruction, Observable, Program, RegId, RmwOp, UnaryOp,
     Unnamed, Value,
 };
 use std::collections::BTreeMap;
@@ -66,6 +68,8 @@ pub(crate) struct Ranges {
     pub cells: BTreeMap<Value, Interval>,
     /// All other cells together.
     pub others: Interval,
+    /// The values themselves where they are few, in programs with pointers.
+    pub few: FewValues,
 }
 
 impl Ranges {
@@ -94,6 +98,7 @@ impl Ranges {
             }
             ranges = narrower;
         }
+        FewValues::infer(program, &ranges, watch)?.narrow(&mut ranges);
         Ok(ranges)
     }
 
@@ -142,7 +147,7 @@ impl Ranges {
             .iter()
             .map(|thread| thread.registers.iter().map(|register| Interval::point(register.initial)).collect())
             .collect();
-        Ranges { registers, cells, others: Interval::point(0) }
+        Ranges { registers, cells, others: Interval::point(0), few: FewValues::default() }
     }
 
     /// Whether anything changed since `before`; with `widen`, intervals that grew are widened to their domain.
@@ -233,13 +238,13 @@ impl Ranges {
         }
     }
 
-    fn write_old(&mut self, program: &Program, thread: usize, reg: Option<ravelin_program::RegId>, value: Interval) {
+    fn write_old(&mut self, program: &Program, thread: usize, reg: Option<RegId>, value: Interval) {
         if let Some(reg) = reg {
             self.write_register(program, thread, reg, value);
         }
     }
 
-    fn write_register(&mut self, program: &Program, thread: usize, reg: ravelin_program::RegId, value: Interval) {
+    fn write_register(&mut self, program: &Program, thread: usize, reg: RegId, value: Interval) {
         let domain = program.threads[thread].registers[reg.0].domain;
         let slot = &mut self.registers[thread][reg.0];
         *slot = slot.join(fit(value, domain, *slot));
@@ -387,7 +392,7 @@ pub(crate) fn binary(arithmetic: Arithmetic, op: BinaryOp, left: Interval, right
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ravelin_program::{Admission, Escape, Model, Order, ProgramBuilder, RegId, VarId, Variable};
+    use ravelin_program::{Admission, Escape, Model, Order, ProgramBuilder, VarId, Variable};
     use ravelin_semantics::operational::{PendingEntry, Reference, State};
     use ravelin_testing::programs::{Config, Generator};
     use ravelin_testing::{Random, is_default_run, seeds};
@@ -482,7 +487,12 @@ mod tests {
     }
 
     fn of_registers(registers: Vec<Interval>) -> Ranges {
-        Ranges { registers: vec![registers], cells: BTreeMap::new(), others: Interval::point(0) }
+        Ranges {
+            registers: vec![registers],
+            cells: BTreeMap::new(),
+            others: Interval::point(0),
+            few: FewValues::default(),
+        }
     }
 
     fn interval(lo: Value, hi: Value) -> Interval {
@@ -729,29 +739,34 @@ mod tests {
 
     /// Checks that every value of the state is in the ranges; if not, returns which one is not.
     fn outside(ranges: &Ranges, state: &State) -> Option<String> {
-        let range = |address: &Value| ranges.cells.get(address).copied().unwrap_or(ranges.others);
+        let is_listed = |list: Option<&[Value]>, value: Value| list.is_none_or(|list| list.contains(&value));
+        let may_hold = |address: &Value, value: Value| {
+            let range = ranges.cells.get(address).copied().unwrap_or(ranges.others);
+            range.contains(value) && (ranges.few.is_empty() || is_listed(ranges.few.cell(*address), value))
+        };
         for (index, thread) in state.threads.iter().enumerate() {
             for (register, value) in thread.registers.iter().enumerate() {
-                if !ranges.registers[index][register].contains(*value) {
+                let list = ranges.few.register(index, RegId(register));
+                if !ranges.registers[index][register].contains(*value) || !is_listed(list, *value) {
                     return Some(format!("register {register} of thread {index} is {value}"));
                 }
             }
             for entry in thread.buffer.entries() {
                 if let PendingEntry::Store { address, value } = entry
-                    && !range(address).contains(*value)
+                    && !may_hold(address, *value)
                 {
                     return Some(format!("{value} is about to be stored at {address}"));
                 }
             }
         }
-        let wrong = state.memory.iter().find(|(address, value)| !range(address).contains(**value));
+        let wrong = state.memory.iter().find(|(address, value)| !may_hold(address, **value));
         wrong.map(|(address, value)| format!("the cell at {address} is {value}"))
     }
 
     #[test]
     fn every_value_of_every_run_of_a_program_lies_in_its_range() {
         let generators = [Config::all(), Config::counters()].map(Generator::new);
-        let (mut states, mut bounded) = (0, 0);
+        let (mut states, mut bounded, mut pointers) = (0, 0, 0);
         for (seed, generator) in seeds(400).flat_map(|seed| generators.iter().map(move |generator| (seed, generator))) {
             let program = generator.program(seed);
             for model in [Model::Sc, Model::Tso, Model::Pso] {
@@ -759,6 +774,7 @@ mod tests {
                 let ranges = Ranges::infer(reference.program(), &Watch::unlimited()).expect("no limit");
                 let all = ranges.registers.iter().flatten().chain(ranges.cells.values());
                 bounded += all.filter(|range| **range != Interval::FULL).count();
+                pointers += usize::from(!ranges.few.is_empty());
                 let visited = reference.visit(400, &mut |state, _| {
                     states += 1;
                     if let Some(what) = outside(&ranges, state) {
@@ -769,5 +785,6 @@ mod tests {
             }
         }
         assert!(!is_default_run() || (states > 100_000 && bounded > 4_000), "{states} states, {bounded} ranges");
+        assert!(!is_default_run() || pointers > 200, "{pointers} programs with pointers");
     }
 }

@@ -4,7 +4,7 @@
 //! buffered model a condition that mentions memory is evaluated only where all store buffers are empty and the bus lock
 //! is free. Conditions over control locations and registers are evaluated everywhere (design: "goals").
 
-use crate::{BinaryOp, Expr, LocId, RegId, Span, ThreadId, UnaryOp};
+use crate::{Arithmetic, BinaryOp, Expr, LocId, RegId, Span, ThreadId, UnaryOp};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Goal {
@@ -55,6 +55,9 @@ pub fn is_total(condition: &Condition) -> bool {
         Expr::Unary(UnaryOp::Neg, _, _) => false,
         Expr::Binary(op, _, left, right) if op.is_comparison() => is_total(left) && is_total(right),
         Expr::Binary(BinaryOp::And | BinaryOp::Or, _, left, right) => is_total(left) && is_total(right),
+        Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, Arithmetic::Wrapping(_), left, right) => {
+            is_total(left) && is_total(right)
+        }
         Expr::Binary(..) => is_count(condition),
     }
 }

@@ -7,8 +7,8 @@ use crate::layout::Layout;
 use crate::ranges::Ranges;
 use ravelin_explore::{Limit, Watch};
 use ravelin_program::{
-    Address, BinaryOp, Condition, Domain, Expr, Instruction, LocId, Observable, Program, RegId, RmwOp, ThreadId,
-    Transition, Value, WaitAtom, WaitCondition, is_total,
+    Address, Arithmetic, BinaryOp, Condition, Domain, Expr, Instruction, LocId, Observable, Program, RegId, RmwOp,
+    ThreadId, Transition, Value, WaitAtom, WaitCondition, is_total,
 };
 use std::collections::BTreeMap;
 
@@ -157,6 +157,7 @@ impl Renaming<'_> {
             && threads.clone().all(|thread| self.fits(thread, image(thread)))
             && threads.clone().all(|thread| self.spares_computed(thread))
             && self.admits_both(image)
+            && self.keeps_lists(image)
             && self.keeps_goals(program, first, second);
         sound.then_some(self)
     }
@@ -183,9 +184,12 @@ impl Renaming<'_> {
                 transition.instruction.accesses().into_iter().map(|access| (transition.from, access))
             });
             for (location, access) in accesses {
-                let Some((base, _)) = self.index(number, location, access.address) else { continue };
+                let Some((base, register)) = self.index(number, location, access.address) else { continue };
                 let array = access.address.within.map(|variable| &program.memory.variables[variable.0]);
                 for (a, b) in self.numbers.pairs.clone() {
+                    if !self.may_be(number, register, a) && !self.may_be(number, register, b) {
+                        continue;
+                    }
                     let (a, b) = (base.checked_add(a)?, base.checked_add(b)?);
                     if array.is_some_and(|array| array.contains(a) != array.contains(b)) {
                         return None;
@@ -352,8 +356,7 @@ impl Renaming<'_> {
             return Some(renamed);
         }
         if let Some((base, register)) = self.index(thread, location, address) {
-            let values = self.scope.ranges.registers[thread][register.0];
-            let leads = |at: Value| at.checked_sub(base).filter(|value| (values.lo..=values.hi).contains(value));
+            let leads = |at: Value| at.checked_sub(base).filter(|&value| self.may_be(thread, register, value));
             let exchanged = self.addresses.map.iter().all(|(&at, &image)| {
                 leads(at).is_none_or(|value| base.checked_add(self.numbers.of(value)) == Some(image))
             });
@@ -367,6 +370,51 @@ impl Renaming<'_> {
         let mut has_number = false;
         address.expr.for_each_atom(&mut |atom| has_number |= self.register_holds(thread, location, *atom));
         (!has_number).then_some(renamed)
+    }
+
+    /// Whether a register can have a value somewhere.
+    fn may_be(&self, thread: usize, register: RegId, value: Value) -> bool {
+        let ranges = self.scope.ranges;
+        match ranges.few.register(thread, register) {
+            Some(values) => values.binary_search(&value).is_ok(),
+            None => {
+                let values = ranges.registers[thread][register.0];
+                (values.lo..=values.hi).contains(&value)
+            }
+        }
+    }
+
+    /// Values that are listed: what a place can hold, renamed, the place that it is exchanged with can hold. So renamed
+    /// states have no values but those that are listed, even if initial values are not alike.
+    fn keeps_lists(&self, image: impl Fn(usize) -> usize) -> bool {
+        let NumberScope { program, layout, ranges, .. } = *self.scope;
+        if ranges.few.is_empty() {
+            return true;
+        }
+        let contains = |list: &[Value], value: Value| list.binary_search(&value).is_ok();
+        let registers = (0..program.threads.len()).all(|thread| {
+            (0..program.threads[thread].registers.len()).all(|register| {
+                let id = RegId(register);
+                let (one, other) = (ranges.few.register(thread, id), ranges.few.register(image(thread), id));
+                let (Some(one), Some(other)) = (one, other) else { return one.is_none() && other.is_none() };
+                let (mut number, mut plain) = (false, self.scope.webs.is_none());
+                for location in 0..program.threads[thread].locations.len() {
+                    let holds = self.register_holds(thread, LocId(location), id);
+                    number |= holds;
+                    plain |= !holds && self.scope.web(thread, LocId(location), id).is_some();
+                }
+                one.iter().all(|&value| {
+                    (!number || contains(other, self.numbers.of(value))) && (!plain || contains(other, value))
+                })
+            })
+        });
+        let cells = layout.addresses.iter().enumerate().all(|(slot, &address)| {
+            let (one, other) = (ranges.few.cell(address), ranges.few.cell(self.addresses.of(address)));
+            let (Some(one), Some(other)) = (one, other) else { return one.is_none() && other.is_none() };
+            let number = self.holds(NumberPlace::Slot(slot));
+            one.iter().all(|&value| contains(other, if number { self.numbers.of(value) } else { value }))
+        });
+        registers && cells
     }
 
     fn is_nowhere(&self, address: Value) -> bool {
@@ -456,29 +504,95 @@ fn normal(condition: &Condition) -> String {
 
 fn sorted(condition: &Condition) -> String {
     match condition {
-        Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or | BinaryOp::Add | BinaryOp::Mul), ..) => {
+        Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or | BinaryOp::Add | BinaryOp::Mul), arithmetic, ..) => {
             let mut operands = Vec::new();
-            flatten(condition, *op, &mut operands);
+            flatten(condition, *op, *arithmetic, &mut operands);
             operands.sort();
-            format!("({})", operands.join(op.symbol()))
+            format!("({})", operands.join(&symbol(*op, *arithmetic)))
         }
         Expr::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), _, left, right) => {
             let mut operands = [sorted(left), sorted(right)];
             operands.sort();
             format!("({})", operands.join(op.symbol()))
         }
-        Expr::Binary(op, _, left, right) => format!("({}{}{})", sorted(left), op.symbol(), sorted(right)),
-        Expr::Unary(op, _, operand) => format!("{}{}", op.symbol(), sorted(operand)),
+        Expr::Binary(op, arithmetic, left, right) => {
+            format!("({}{}{})", sorted(left), symbol(*op, *arithmetic), sorted(right))
+        }
+        Expr::Unary(op, arithmetic, operand) => format!("{}{arithmetic:?}{}", op.symbol(), sorted(operand)),
         leaf => format!("{leaf:?}"),
     }
 }
 
-fn flatten(condition: &Condition, op: BinaryOp, operands: &mut Vec<String>) {
+/// An operator and how it computes.
+fn symbol(op: BinaryOp, arithmetic: Arithmetic) -> String {
+    match arithmetic {
+        Arithmetic::Checked => op.symbol().to_string(),
+        wrapping => format!("{}{wrapping:?}", op.symbol()),
+    }
+}
+
+/// The operands of an operator that is associative, in one arithmetic.
+fn flatten(condition: &Condition, op: BinaryOp, arithmetic: Arithmetic, operands: &mut Vec<String>) {
     match condition {
-        Expr::Binary(inner, _, left, right) if *inner == op => {
-            flatten(left, op, operands);
-            flatten(right, op, operands);
+        Expr::Binary(inner, computes, left, right) if (*inner, *computes) == (op, arithmetic) => {
+            flatten(left, op, arithmetic, operands);
+            flatten(right, op, arithmetic, operands);
         }
         other => operands.push(sorted(other)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::Machine;
+    use crate::layout::Growth;
+    use crate::settings::{Purpose, Settings};
+    use ravelin_frontend::Language;
+    use ravelin_program::{Model, Source};
+
+    /// Two threads with a node each, at 16 and 32, whose second cells are at 24 and 40. `NODE` is the address of one's own.
+    fn can_be_exchanged(top: Value, body: &str) -> bool {
+        let node = |number: Value| {
+            let body = body.replace("NODE", &(16 + 16 * number).to_string()).replace("ME", &number.to_string());
+            format!("thread t{number} {{ let r = 0; let s = 0; {body} }}\n")
+        };
+        let text = format!(
+            "strict mem; gap 15; static next0; gap 7; static flag0; gap 7; static next1; gap 7; static flag1; gap 7;
+             static top = {top}; {} {}",
+            node(0),
+            node(1)
+        );
+        let parsed = ravelin_frontend::parse(Source::new("t.rav", text), Language::Rav);
+        let program = parsed.program.unwrap_or_else(|| panic!("{:#?}", parsed.diagnostics));
+        let settings = Settings { purpose: Purpose::Monitor, ..Settings::new(Model::Sc) };
+        let watch = Watch::unlimited();
+        let machine = Machine::new(&program, settings, &Growth::default(), &watch).expect("a machine");
+        let ranges = Ranges::infer(&machine.program, &watch).expect("no limit");
+        let exchanges = Exchanges::new(&machine.program, &machine.layout, &ranges, true, &watch).expect("no limit");
+        exchanges.find(0, 1).expect("no limit").is_some()
+    }
+
+    #[test]
+    fn addresses_of_own_nodes_are_exchanged_where_they_are_copied_and_followed() {
+        for (top, body, expected) in [
+            (0, "top.store(NODE); r = top.load(); s = mem[r].load(); mem[r + 8].store(1); flagME.store(0);", true),
+            (0, "nextME.store(0); r = top.swap(NODE); if r != 0 { mem[r].store(NODE); }", true),
+            // The first cell behind a node is the other's flag or nothing.
+            (0, "top.store(NODE); r = top.load(); mem[r - 8].store(1);", false),
+            (0, "top.store(NODE); r = top.load(); r = r + 8; mem[r].store(1);", false),
+            (0, "top.store(NODE); r = top.load(); if r < 20 { flagME.store(1); }", false),
+            // Both mean the same cell of the first node.
+            (
+                0,
+                "top.store(NODE); if s == 5 { top.store(24); } r = top.load(); mem[r].store(1); flagME.store(1);",
+                false,
+            ),
+            // A pointer that only one of them has at the start.
+            (16, "if s == 5 { r = NODE; } else { r = top.load(); } mem[r].store(s);", false),
+            (0, "if s == 5 { r = NODE; } else { r = top.load(); } mem[r].store(s);", true),
+        ] {
+            assert_eq!(can_be_exchanged(top, body), expected, "{top}: {body}");
+        }
     }
 }

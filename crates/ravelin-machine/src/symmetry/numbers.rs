@@ -6,6 +6,11 @@
 //! are only copied, compared for equality, and used as indices of cells that are exchanged accordingly; anything else
 //! (`me + 1`, `me < other`) makes the threads different ([`super::exchange`]).
 //!
+//! A number may be the address of a thread's own node: `tail.swap(&node)`. A pointer and a constant (`next + 8`) is an
+//! index then, of all cells that stand so far behind a number. Which cells a pointer leads to is known by its list of
+//! values ([`crate::ranges::few`]): all values of a place that holds numbers come from constants and from values at the
+//! beginning, so the list is complete, and other cells, between and behind the nodes, do not get numbers by mistake.
+//!
 //! A register may hold a number here and something else there. What it holds from where it is written to where it is last
 //! read is a *web*, and webs are what is found: two locations have the same web of a register if a step leads from one to
 //! the other without writing it, and it is live there.
