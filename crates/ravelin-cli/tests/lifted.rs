@@ -122,6 +122,32 @@ fn c_files_have_the_answers_that_they_expect() {
     }
 }
 
+/// What is lifted has at most half as many states more than what is written by hand, where all of them are visited.
+#[test]
+fn c_files_have_hardly_more_states_than_their_models() {
+    if !reads_c() {
+        return;
+    }
+    let twins: Vec<PathBuf> = models().iter().map(|path| path.with_extension("rav")).collect();
+    let mut compared = 0;
+    for (command, models_asked) in [("check", "tso"), ("check", "rc20"), ("reach", "sc")] {
+        let [lifted, written] =
+            [&models(), &twins].map(|files| answers(command, models_asked, files).expect("answers"));
+        for ((path, lifted), written) in models().iter().zip(lifted).zip(written) {
+            let states = |answer: &Value| {
+                let of = |part: &str| answer[part]["states"].as_u64();
+                of("statistics").or_else(|| of("explored")).expect("a number of states")
+            };
+            if lifted["verdict"] == "holds" && written["verdict"] == "holds" {
+                let (lifted, written) = (states(&lifted), states(&written));
+                assert!(2 * lifted <= 3 * written, "{command} {models_asked} {}: {lifted}, {written}", path.display());
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 60, "{compared} pairs of programs");
+}
+
 /// Runs a command; what it writes, if it succeeds.
 fn succeeds(command: &mut Command) -> Result<String, String> {
     let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{command:?}: {error}"))?;
