@@ -278,6 +278,61 @@ fn attacks_are_listed_with_what_became_of_them() {
     assert!(text.contains("infeasible: a fence or locked instruction is on every path"), "{text}");
 }
 
+/// The examples with this extension, by their names from the root of the project.
+fn examples(folder: &std::path::Path, extensions: &[&str], found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            examples(&path, extensions, found);
+        } else if path.extension().is_some_and(|extension| extensions.iter().any(|wanted| extension == *wanted)) {
+            found.push(path.display().to_string());
+        }
+    }
+}
+
+/// The list in docs/robustness.md of what is unknown under pso is true.
+#[test]
+fn examples_that_are_unknown_under_pso_are_listed() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let mut files = Vec::new();
+    examples(&std::path::Path::new(root).join("examples"), &["rav"], &mut files);
+    let reads_c = code(&ravelin(&["states", "-", "--from", "c", "--model", "sc"], "int main(void) { return 0; }")) == 0;
+    match reads_c {
+        true => examples(&std::path::Path::new(root).join("examples/c/models"), &["c"], &mut files),
+        false => ravelin_testing::skip("C files cannot be read here (apt-get install clang)"),
+    }
+    files.sort();
+    let page = std::fs::read_to_string(format!("{root}/docs/robustness.md")).expect("the page");
+    let listed: Vec<String> = (page.lines())
+        .filter_map(|line| line.strip_prefix("| `examples/")?.split('`').next())
+        .filter(|name| reads_c || !name.ends_with(".c"))
+        .map(|name| format!("{root}/examples/{name}"))
+        .collect();
+    assert!(listed.len() > usize::from(reads_c), "{listed:?}");
+    for (command, expected) in [("check", &[][..]), ("reach", &listed[..])] {
+        let mut arguments = vec![command, "--model", "pso", "--format", "json", "--workers", "1"];
+        arguments.extend(["--max-states", "100000"]);
+        arguments.extend(files.iter().map(String::as_str));
+        let output = ravelin(&arguments, "");
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let answers = json["answers"].as_array().expect("answers");
+        assert_eq!(answers.len(), files.len(), "{command}");
+        let mut unknown = Vec::new();
+        for answer in answers {
+            let file = answer["file"].as_str().expect("a file");
+            match answer["verdict"].as_str() {
+                Some("unknown") => unknown.push(file.to_owned()),
+                Some("error") => assert!(file.contains("any-number"), "{command} {file}: {answer}"),
+                _ => {}
+            }
+        }
+        unknown.sort();
+        let mut expected: Vec<String> = expected.to_vec();
+        expected.sort();
+        assert_eq!(unknown, expected, "{command}");
+    }
+}
+
 #[test]
 fn nobody_is_called_robust_against_pso_for_want_of_an_attack() {
     // Two threads can delay a store, and the monitor has no locked blocks.

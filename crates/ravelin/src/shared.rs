@@ -1,7 +1,7 @@
 //! Robustness under several models, asked one after the other: what follows from another answer is not searched for.
 //!
 //! Each model has a search of its own. Where that of a model takes long, and the question is also about a model that allows more, that one
-//! is asked first, with a thousand times the states. Its answer is needed anyway and is kept for its turn, and if the program is robust
+//! is asked first, with twenty thousand times the states. Its answer is needed anyway and is kept for its turn, and if the program is robust
 //! against it, the first search need not end. If it does not end, the two take turns. It seldom has no end where the other has one: a
 //! violation under one model is one under the model that allows more, and both visit every state under SC before they prove anything.
 //!
@@ -17,10 +17,11 @@ use ravelin_program::{Model, Program, SeqCstReading};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// States of the first share. Most programs need fewer.
-const FIRST_SHARE: u64 = 20_000;
+/// States of the first share: a look that costs a few milliseconds, and is lost if the answer follows from another one.
+/// Small programs need fewer.
+const FIRST_SHARE: u64 = 1_000;
 /// What a model that allows more may have, and then the model in question: so many times the states of the last share.
-const GROWTH: u64 = 1_000;
+const GROWTH: u64 = 20_000;
 /// Which part of the time of a question others may have.
 const TIME_OF_OTHERS: u32 = 4;
 
@@ -142,6 +143,9 @@ impl SharedAnswers {
                 // What has no meaning in the other model is said when its turn comes.
                 if let Ok(answer) = ask(program, other, budget) {
                     self.keep(other, &answer);
+                }
+                if self.is_robust(other) {
+                    break;
                 }
             }
         };

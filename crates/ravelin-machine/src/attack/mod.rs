@@ -63,7 +63,7 @@ pub(crate) struct Attacks<'a> {
 ///
 /// Local steps are fused and dead registers forgotten: neither is visible to another thread or to an attack, and fences
 /// are kept separate. Orders of steps and identities of threads are not reduced, because every SC state can be the
-/// start of an attack.
+/// start of an attack (docs/robustness.md says what a reduction of orders would have to keep, and why it would save little).
 pub(crate) fn machine(program: &Program, model: Model, growth: &Growth, watch: &Watch) -> Result<Machine, BuildError> {
     let mut program = program.clone();
     program.goals.clear();
