@@ -31,7 +31,7 @@ pub fn allocated(address: usize, size: usize, usable: usize, pc: usize) {
         block.thread = thread.number as u32;
     }
     // What its memory was freed as before is over. This comes before anybody can use the block.
-    if options::freed_memory() && process::is_watching() {
+    if options::freed_memory() && process::is_watching() && shadow::may_be_touched(address, usable) {
         shadow::clear_cells(address, usable);
     }
     blocks::insert(block);
@@ -89,6 +89,9 @@ pub fn forget(address: usize, length: usize) {
 
 /// The same for a thread that is inside.
 pub fn forget_inside(address: usize, length: usize) {
+    if !shadow::may_be_touched(address, length) {
+        return;
+    }
     records::forget(address, length);
     shadow::clear_cells(address, length);
 }

@@ -69,6 +69,11 @@ pub fn read_run(words: &str) -> bool {
     value(words, "schedule=").is_some_and(|schedule| schedule::begin_again(schedule, livelock))
 }
 
+/// The processor on which the thread is that asks for this run.
+pub fn processor_of_run(words: &[u8]) -> Option<usize> {
+    value(std::str::from_utf8(words).ok()?, "processor=")
+}
+
 fn flags(words: &str) -> u32 {
     words.split_whitespace().fold(0, |options, word| {
         options
@@ -184,6 +189,8 @@ mod tests {
         assert_eq!(value::<u64>("halt-at= halt-at no-halt-at=5", "halt-at="), None);
         let schedule = Schedule { strategy: Strategy::Random, seed: 5 };
         assert_eq!(value("processor=1 schedule=random:5", "schedule="), Some(schedule));
+        assert_eq!(processor_of_run(b"schedule=random:5 processor=1"), Some(1));
+        assert_eq!(processor_of_run(b"schedule=random:5"), None);
         assert_eq!(value::<Schedule>("schedule=sometimes", "schedule="), None);
     }
 

@@ -7,6 +7,7 @@ use crate::blocks;
 use crate::options;
 use crate::records::{self, WordRecord};
 use crate::report;
+use crate::schedule;
 use crate::shadow;
 use crate::spin;
 use crate::this_thread::{self, WatchedThread};
@@ -194,6 +195,9 @@ pub fn remember_free(thread: &mut WatchedThread, address: usize, size: usize, ma
     thread.trace.access_range(pc, address, size, true, thread.calls());
     let mine = thread.stamp | BYTES | WRITE | FREE;
     for at in (address & !7..address + marked).step_by(8) {
+        if schedule::is_wanted() {
+            shadow::touch(at);
+        }
         cell::begin(shadow::cell(at), mine);
     }
 }
@@ -266,6 +270,12 @@ impl Lists for WordRecords {
 
     fn spilt<R>(&self, work: impl FnOnce(&mut WordRecord) -> R) -> Option<R> {
         records::with(self.0, work)
+    }
+
+    fn marks(&self) {
+        if schedule::is_wanted() {
+            shadow::touch(self.0);
+        }
     }
 
     fn pause(&self, spins: &mut u32) {

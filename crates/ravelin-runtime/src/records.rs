@@ -9,6 +9,7 @@
 
 use crate::lock_order;
 use crate::mapping;
+use crate::schedule;
 use crate::shadow;
 use crate::spin::{Spin, pause};
 use crate::start_order;
@@ -349,6 +350,9 @@ fn lock_new(address: usize) -> Option<LockedRecord> {
             number
         }
     };
+    if schedule::is_wanted() {
+        shadow::touch(address);
+    }
     let new = place(number);
     let locked = new.lock();
     // SAFETY: the place is free and this thread has locked it. It holds either zeroed memory or an empty record without

@@ -14,9 +14,9 @@
 
 use crate::kernel;
 use crate::mapping;
-use crate::schedule::steer;
+use crate::schedule;
 use ravelin_clocks::race::cell::ShadowCell;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 const BITS: u32 = 44;
 const MASK: usize = (1 << BITS) - 1;
@@ -58,9 +58,13 @@ pub fn cell(address: usize) -> &'static ShadowCell {
 }
 
 /// A cell that is empty is about to be written. If its page has only been read so far, the kernel has its page of zeros
-/// there, and replacing that interrupts all cores that run the program. So the pages around it are made at once.
+/// there, and replacing that interrupts all cores that run the program. So the pages around it are made at once. Under a
+/// schedule the program runs on one core, and a short run needs few of the pages.
 #[inline(always)]
 pub fn before_first_write(address: usize) {
+    if schedule::is_wanted() {
+        return touch(address);
+    }
     let group = group(address);
     if group.load(Ordering::Relaxed) == 0 {
         make_group(group, address);
@@ -70,13 +74,42 @@ pub fn before_first_write(address: usize) {
 #[cold]
 fn make_group(group: &AtomicU8, address: usize) {
     group.store(1, Ordering::Relaxed);
-    let (mut first, mut length) = (CELLS + ((address & MASK) >> GROUP_BITS << GROUP_BITS) * 4, 4 << GROUP_BITS);
-    if steer::is_on() {
-        // One of many short runs on one core, which needs few of the pages.
-        (first, length) = ((CELLS + (address & MASK) * 4) & !(PAGE - 1), PAGE);
-    }
+    let (first, length) = (CELLS + ((address & MASK) >> GROUP_BITS << GROUP_BITS) * 4, 4 << GROUP_BITS);
     // SAFETY: the pages belong to a reserved array, and their content stays. A kernel that cannot do this does nothing.
     unsafe { mapping::make_pages(first, length) };
+}
+
+/// Under a schedule: a bit for each [`TOUCHED_BITS`] part of memory of which a cell or a record was ever made. Parts that
+/// are far from each other share a bit. A small table, because each page that a run reads takes it a page fault.
+static TOUCHED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+/// The size of a part, as a power of two.
+const TOUCHED_BITS: u32 = 16;
+
+fn touched(part: usize) -> (&'static AtomicU64, u64) {
+    (&TOUCHED[part / 64 % TOUCHED.len()], 1 << (part % 64))
+}
+
+/// A cell or a record of this address is about to be made.
+#[inline(never)]
+pub fn touch(address: usize) {
+    let (word, bit) = touched((address & MASK) >> TOUCHED_BITS);
+    if word.load(Ordering::Relaxed) & bit == 0 {
+        word.fetch_or(bit, Ordering::Relaxed);
+    }
+}
+
+/// Whether there may be cells or records of a range. New memory usually has none, and looking for them there takes longer
+/// than a short run has for it.
+pub fn may_be_touched(address: usize, length: usize) -> bool {
+    if !schedule::is_wanted() {
+        return true;
+    }
+    let (first, last) = ((address & MASK) >> TOUCHED_BITS, ((address & MASK) + length) >> TOUCHED_BITS);
+    last - first >= 64 * TOUCHED.len()
+        || (first..=last).any(|part| {
+            let (word, bit) = touched(part);
+            word.load(Ordering::Relaxed) & bit != 0
+        })
 }
 
 #[inline(always)]
@@ -218,6 +251,23 @@ pub mod tests {
                 assert!(!std::ptr::eq(cell(*one), cell(*other)), "{one:#x} and {other:#x}");
             }
         }
+    }
+
+    #[test]
+    fn a_range_is_touched_where_something_was_and_at_most_at_few_other_places() {
+        let address = unused(64 << 20);
+        // Of the test program there is no schedule, which would mean that nothing is missed.
+        assert!(may_be_touched(address, 8));
+        let bits = |address: usize, length: usize| {
+            let parts = (address & MASK) >> TOUCHED_BITS..=((address & MASK) + length) >> TOUCHED_BITS;
+            parts.filter(|&part| touched(part).0.load(Ordering::Relaxed) & touched(part).1 != 0).count()
+        };
+        assert_eq!(bits(address, 32 << 20), 0);
+        touch(address + (5 << 20));
+        touch(address + (5 << 20) + 8);
+        assert_eq!(bits(address, 32 << 20), 1);
+        assert_eq!(bits(address, 4 << 20), 0);
+        assert_eq!(bits(address + (5 << 20) - 8, 8), 1, "the end of a range counts");
     }
 
     /// Where [`for_each_record`] finds something, as offsets in the range.

@@ -23,7 +23,7 @@ use ravelin_clocks::race::slot;
 use ravelin_clocks::{ReleaseClocks, ThreadClocks};
 use std::arch::{asm, global_asm};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 global_asm!(
     ".section .tbss,\"awT\",@nobits",
@@ -43,6 +43,25 @@ global_asm!(
 
 /// How many frames a thread's stack of calls has room for.
 const DEPTH: usize = 1 << 16;
+
+/// The frames of a thread that has ended, for the next one: new ones take two system calls and their pages. Null if there
+/// are none.
+static SPARE_FRAMES: AtomicPtr<CallFrame> = AtomicPtr::new(null_mut());
+
+/// Room for the frames of a thread; null if memory has run out.
+fn take_frames() -> *mut CallFrame {
+    let spare = SPARE_FRAMES.swap(null_mut(), Ordering::Acquire);
+    if spare.is_null() { crate::mapping::map(DEPTH * size_of::<CallFrame>()).cast() } else { spare }
+}
+
+/// A thread needs its frames no more.
+fn give_frames(frames: *mut CallFrame) {
+    let surplus = SPARE_FRAMES.swap(frames, Ordering::AcqRel);
+    if !surplus.is_null() {
+        // SAFETY: mapped by `take_frames` with this length, and no thread has it.
+        unsafe { crate::mapping::unmap(surplus.cast(), DEPTH * size_of::<CallFrame>()) };
+    }
+}
 
 /// The state of one thread.
 #[repr(C)]
@@ -115,7 +134,7 @@ impl WatchedThread {
     /// A thread with these clocks; `None` if memory has run out. The history of the previous thread with the same tid
     /// is kept.
     pub fn new(clocks: ThreadClocks, number: u64, kept: Option<(ThreadTrace, Sources)>) -> Option<Box<WatchedThread>> {
-        let frames = crate::mapping::map(DEPTH * size_of::<CallFrame>()).cast::<CallFrame>();
+        let frames = take_frames();
         if frames.is_null() {
             return None;
         }
@@ -235,9 +254,8 @@ impl WatchedThread {
         // The state stays, and its next user overwrites it: the clocks would never be freed.
         self.clocks = ThreadClocks::new(self.clocks.tid, self.clocks.epoch);
         self.cache.drain();
-        // SAFETY: the frames were mapped with this length, and the runtime sees no more calls of the thread.
-        unsafe { crate::mapping::unmap(self.frames.cast(), DEPTH * size_of::<CallFrame>()) };
-        self.frames = null_mut();
+        // The runtime sees no more calls of the thread.
+        give_frames(std::mem::replace(&mut self.frames, null_mut()));
         self.depth = 0;
     }
 }
@@ -625,6 +643,21 @@ mod tests {
             thread().leave_function();
             assert_eq!(calls(), [], "one return too many changes nothing");
         });
+    }
+
+    #[test]
+    fn the_frames_of_two_threads_are_never_the_same() {
+        let (one, other) = (take_frames(), take_frames());
+        assert!(!one.is_null() && !other.is_null() && one != other);
+        // SAFETY: just taken, with room for that many.
+        unsafe {
+            for frames in [one, other] {
+                frames.add(DEPTH - 1).write(CallFrame { pc: 1, sp: frames as usize });
+            }
+            assert_eq!([one, other].map(|frames| (*frames.add(DEPTH - 1)).sp), [one as usize, other as usize]);
+        }
+        give_frames(one);
+        give_frames(other);
     }
 
     #[test]

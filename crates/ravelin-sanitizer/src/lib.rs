@@ -9,6 +9,7 @@
 pub mod compiler;
 mod fingerprint;
 pub mod patch;
+mod processor;
 pub mod repair;
 mod replay;
 pub mod report;

@@ -7,6 +7,7 @@
 //! The first run is a new process: its output is shown. The others are forked from processes that stand before their
 //! second thread, one for each job ([`RunServer`]), unless there is a reason to start new processes ([`FreshReason`]).
 
+use crate::processor;
 use crate::watch::{
     FreshReason, NotWatched, ProgramFile, RunServer, ServedRun, Streams, WatchCommand, WatchedRun, file_in_memory,
     interrupted, path_in_memory, watch_file,
@@ -101,7 +102,7 @@ impl RunPlan {
             // It is empty.
             let _ = fresh.set(reason);
         }
-        let processors = processors();
+        let processors = processor::processors();
         let jobs = self.jobs.max(1);
         let next = AtomicU64::new(1);
         let stop = AtomicBool::new(false);
@@ -332,17 +333,5 @@ impl Drop for Input {
             // A leftover in the temporary directory must not prevent the report.
             let _ = std::fs::remove_file(path);
         }
-    }
-}
-
-/// The processors that this process may use.
-pub fn processors() -> Vec<usize> {
-    // SAFETY: an empty set is all zeroes, and the C library fills it.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) != 0 {
-            return Vec::new();
-        }
-        (0..libc::CPU_SETSIZE as usize).filter(|&processor| libc::CPU_ISSET(processor, &set)).collect()
     }
 }

@@ -70,6 +70,9 @@ pub trait Lists {
         true
     }
 
+    /// The cell gets its marker, or more bytes in it.
+    fn marks(&self) {}
+
     /// Waits a little for another thread that works with the cell, and longer when called again.
     fn pause(&self, _spins: &mut u32) {
         std::hint::spin_loop();
@@ -466,6 +469,7 @@ fn would_race_marked(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists:
 
 #[inline(never)]
 fn mark_atomic(cell: &ShadowCell, thread: &ThreadClocks, mine: u64, lists: &impl Lists) -> Option<u64> {
+    lists.marks();
     let mut locked = LockedCell::new(cell, lists);
     if locked.marked() == 0 && locked.slots[0] != 0 {
         // The first slot is needed.

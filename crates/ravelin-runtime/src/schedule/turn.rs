@@ -72,8 +72,8 @@ static FIRST: AtomicPtr<Seat> = AtomicPtr::new(std::ptr::null_mut());
 /// One more than the processor on which all threads run; 0 for the one on which the first thread is at that time.
 static PROCESSOR: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether that has been requested from the kernel.
-static STAYS: AtomicBool = AtomicBool::new(false);
+/// One more than the processor that was requested from the kernel; 0 if none was.
+static STAYS_ON: AtomicUsize = AtomicUsize::new(0);
 
 /// Sets the processor on which all threads run.
 pub fn choose_processor(processor: Option<usize>) {
@@ -82,7 +82,7 @@ pub fn choose_processor(processor: Option<usize>) {
 
 /// The calling thread, those it starts and processes that it forks run on one processor from now on.
 pub fn stay_on_one_processor() {
-    if STAYS.swap(true, Ordering::Relaxed) {
+    if STAYS_ON.load(Ordering::Relaxed) != 0 {
         return;
     }
     let mut current = 0_u32;
@@ -94,8 +94,13 @@ pub fn stay_on_one_processor() {
         }
         chosen => chosen - 1,
     };
+    stay_on(processor);
+}
+
+/// The same for this processor.
+pub fn stay_on(processor: usize) {
     let mut set = [0_u64; 16];
-    if processor < 64 * set.len() {
+    if processor < 64 * set.len() && STAYS_ON.swap(processor + 1, Ordering::Relaxed) != processor + 1 {
         set[processor / 64] = 1 << (processor % 64);
         // SAFETY: the kernel reads the set. If that is forbidden, turns are only slower.
         unsafe { kernel::call(libc::SYS_sched_setaffinity, [0, size_of_val(&set), set.as_ptr() as usize]) };

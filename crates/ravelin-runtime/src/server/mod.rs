@@ -119,6 +119,8 @@ fn serve(socket: i32) {
     send(socket, Message::Ready(server as u64));
     loop {
         let Some(words) = receive(socket, &mut message, 0).filter(|words| !words.is_empty()) else { end(0) };
+        // Runs inherit it.
+        options::processor_of_run(words).into_iter().for_each(turn::stay_on);
         file::begin_again(&begun);
         head[arena::NOT_BEGUN].store(0, Ordering::Relaxed);
         // A signal for all processes of the group: those that exist when it is sent get it.

@@ -341,7 +341,7 @@ impl VerifyPlan {
 
     /// The processor for one of several jobs.
     pub(super) fn processor_of(&self, job: usize) -> Option<usize> {
-        let processors = crate::runs::processors();
+        let processors = crate::processor::processors();
         processors.get(job % processors.len().max(1)).copied().filter(|_| self.jobs > 1)
     }
 

@@ -7,6 +7,7 @@
 use super::signals::{self, ArenaHead};
 use super::store::FindingsStore;
 use super::{NotWatched, ProgramFile, WatchCommand, WatchedRun, command, interrupted};
+use crate::processor::SharedProcessor;
 use ravelin_findings::serving::{ForkObstacle, GREETING, Message, WORDS};
 use ravelin_findings::{arena, notes};
 use std::fs::File;
@@ -68,7 +69,15 @@ pub struct RunServer {
     store: FindingsStore,
     head: HeadMapping,
     executable: Option<PathBuf>,
+    /// The processor of all its runs, if they have one.
+    processor: Option<usize>,
+    /// How many runs it was asked for.
+    asked: u64,
 }
+
+/// Once in so many runs, the thread that asks for them is free to go to another processor. If there is an idle one, the
+/// kernel wakes it there, and the next runs follow.
+const MOVES_AFTER: u64 = 32;
 
 /// The result of a request.
 pub enum ServedRun {
@@ -121,7 +130,9 @@ impl RunServer {
             end(child);
             return Ok(Err(FreshReason::Unsupported));
         };
-        let server = RunServer { child, socket, process, store, head, executable: file.executable.clone() };
+        let executable = file.executable.clone();
+        let processor = processor_of(&watch);
+        let server = RunServer { child, socket, process, store, head, executable, processor, asked: 0 };
         let told = server.message();
         server.head.get()[arena::RUNNING].store(0, Ordering::SeqCst);
         let only_one = server.head.get()[arena::TAKEN].load(Ordering::SeqCst) == 1;
@@ -142,8 +153,15 @@ impl RunServer {
     /// Makes a run with these options.
     pub fn run(&mut self, options: &str) -> Result<ServedRun, NotWatched> {
         self.head.get()[arena::SIGNAL].store(0, Ordering::SeqCst);
+        self.asked += 1;
+        let is_free = self.processor.is_none() && self.asked.is_multiple_of(MOVES_AFTER);
+        let shared = if is_free { None } else { SharedProcessor::take(self.processor) };
+        let words = match &shared {
+            Some(shared) => format!("{options} processor={}", shared.number()),
+            None => options.to_owned(),
+        };
         // A signal before the last line reached no run.
-        if interrupted() || !self.send(options.as_bytes()) {
+        if interrupted() || !self.send(words.as_bytes()) {
             return Ok(ServedRun::NotMade(FreshReason::Lost));
         }
         let Some(Message::Ended { code, status, others }) = self.message() else {
@@ -196,6 +214,12 @@ impl Drop for RunServer {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The processor that was chosen for the runs of a program.
+fn processor_of(watch: &WatchCommand) -> Option<usize> {
+    let mut words = watch.options.iter().flat_map(|words| words.split_whitespace());
+    words.find_map(|word| word.strip_prefix("processor=")?.parse().ok())
 }
 
 fn end(mut child: Child) {
