@@ -17,9 +17,7 @@ use crate::this_thread::{self, WatchedThread};
 use crate::{file, this_thread::InsideGuard};
 use ravelin_findings::{WaitsFor, notes};
 use ravelin_schedule::{PointEffect, Random, Stalemate, ThreadStatus, TurnDecision as Decision, Turns, WaitReason};
-use std::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence,
-};
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
 /// The schedule.
 pub static TURNS: Spin<Option<Turns>> = Spin::new(None);
