@@ -2,13 +2,25 @@
 //!
 //! A program that serves runs and the thread that asks for them take turns: one of the two always waits. On two
 //! processors each message wakes an idle one, which takes as long as a part of a small run. So while a run is made, its
-//! asker stays on the processor of the run ([`SharedProcessor`]).
+//! asker stays on the processor of the run ([`SharedProcessor`]). On a busy machine no processor is idle, and whoever may
+//! go to any of them waits less ([`are_idle`]).
 
 /// The processors that the calling thread may use.
 pub fn processors() -> Vec<usize> {
     let Some(set) = own_set() else { return Vec::new() };
     // SAFETY: reads a set that exists.
     (0..libc::CPU_SETSIZE as usize).filter(|&processor| unsafe { libc::CPU_ISSET(processor, &set) }).collect()
+}
+
+/// Whether some processor has been idle for most of the last minute.
+pub fn are_idle() -> bool {
+    let mut load = 0.0;
+    // SAFETY: the C library stores one number.
+    unsafe { libc::getloadavg(&mut load, 1) == 1 && leaves_idle(load, processors().len()) }
+}
+
+fn leaves_idle(load: f64, processors: usize) -> bool {
+    load < processors as f64
 }
 
 fn own_set() -> Option<libc::cpu_set_t> {
@@ -77,6 +89,12 @@ mod tests {
             drop(taken);
             assert_eq!(processors(), before);
         }
+    }
+
+    #[test]
+    fn a_load_below_the_number_of_processors_leaves_one_idle() {
+        assert!(leaves_idle(0.0, 1) && leaves_idle(1.9, 2));
+        assert!(!leaves_idle(1.0, 1) && !leaves_idle(8.0, 2) && !leaves_idle(0.0, 0));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use super::signals::{self, ArenaHead};
 use super::store::FindingsStore;
 use super::{NotWatched, ProgramFile, WatchCommand, WatchedRun, command, interrupted};
-use crate::processor::SharedProcessor;
+use crate::processor::{SharedProcessor, are_idle};
 use ravelin_findings::serving::{ForkObstacle, GREETING, Message, WORDS};
 use ravelin_findings::{arena, notes};
 use std::fs::File;
@@ -71,6 +71,8 @@ pub struct RunServer {
     executable: Option<PathBuf>,
     /// The processor of all its runs, if they have one.
     processor: Option<usize>,
+    /// Whether the thread that asks for runs shares their processor.
+    shares: bool,
     /// How many runs it was asked for.
     asked: u64,
 }
@@ -132,7 +134,8 @@ impl RunServer {
         };
         let executable = file.executable.clone();
         let processor = processor_of(&watch);
-        let server = RunServer { child, socket, process, store, head, executable, processor, asked: 0 };
+        let shares = processor.is_some() || are_idle();
+        let server = RunServer { child, socket, process, store, head, executable, processor, shares, asked: 0 };
         let told = server.message();
         server.head.get()[arena::RUNNING].store(0, Ordering::SeqCst);
         let only_one = server.head.get()[arena::TAKEN].load(Ordering::SeqCst) == 1;
@@ -154,8 +157,9 @@ impl RunServer {
     pub fn run(&mut self, options: &str) -> Result<ServedRun, NotWatched> {
         self.head.get()[arena::SIGNAL].store(0, Ordering::SeqCst);
         self.asked += 1;
-        let is_free = self.processor.is_none() && self.asked.is_multiple_of(MOVES_AFTER);
-        let shared = if is_free { None } else { SharedProcessor::take(self.processor) };
+        let may_move = self.processor.is_none() && self.asked.is_multiple_of(MOVES_AFTER);
+        let shares = self.shares && !may_move;
+        let shared = if shares { SharedProcessor::take(self.processor) } else { None };
         let words = match &shared {
             Some(shared) => format!("{options} processor={}", shared.number()),
             None => options.to_owned(),
