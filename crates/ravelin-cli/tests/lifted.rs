@@ -132,7 +132,7 @@ fn c_files_have_hardly_more_states_than_their_models() {
     let mut compared = 0;
     for (command, models_asked) in [("check", "tso"), ("check", "rc20"), ("reach", "sc")] {
         let [lifted, written] =
-            [&models(), &twins].map(|files| answers(command, models_asked, files).expect("answers"));
+            [&models(), &twins].map(|files| answers(command, models_asked, files, &[]).expect("answers"));
         for ((path, lifted), written) in models().iter().zip(lifted).zip(written) {
             let states = |answer: &Value| {
                 let of = |part: &str| answer[part]["states"].as_u64();
