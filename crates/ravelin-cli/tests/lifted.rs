@@ -346,7 +346,7 @@ fn models_are_the_same_after_a_way_through_c() {
             written.push(rav);
             as_c.push(c);
         }
-        let seldom = if seeds.start / TOGETHER % 10 == 0 { &ASKED_SELDOM[..] } else { &[] };
+        let seldom = if (seeds.start / TOGETHER).is_multiple_of(10) { &ASKED_SELDOM[..] } else { &[] };
         for (command, models) in ASKED.iter().chain(seldom) {
             let (ours, theirs) = (answers(command, models, &written, &[])?, answers(command, models, &as_c, &[])?);
             let each = models.split(',').count();

@@ -240,6 +240,13 @@ fn compare_exchange_at<T: Word>(
     }
     // SAFETY: as above.
     unsafe { *expected = found };
+    if wanted != found {
+        // In a waiting loop, this round has had an effect if others can see what is expected now.
+        // SAFETY: the calling thread's own state.
+        if let Some(thread) = unsafe { this_thread::active().as_mut() } {
+            thread.spin.disturbed(expected as usize, thread.stack);
+        }
+    }
     0
 }
 
