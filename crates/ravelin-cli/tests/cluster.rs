@@ -399,7 +399,6 @@ fn what_several_processes_cannot_do_is_said() {
     refused(&["check", "-", "--cluster", &one, "--process", "0"], "standard input");
     refused(&["cluster", "check", dekker, "--engine", "shared"], "needs all states in memory");
     refused(&["cluster", "reach", dekker, "--engine", "lazy"], "for the engine `bounded`");
-    refused(&["cluster", "check", dekker, "--spill", "/tmp"], "--spill is for a search by one process");
     refused(&["cluster", "check", dekker, "--local", "0"], "--local");
     refused(&["cluster", "check", "examples/missing.rav"], "missing.rav");
     refused(&["cluster", "check", dekker, "--cluster", &one, "--process", "0"], "starts the processes itself");

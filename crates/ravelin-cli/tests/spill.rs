@@ -50,8 +50,10 @@ fn every_example_has_the_same_answer_with_hardly_any_memory() {
         (&["check", "--model", "tso,pso"], &["--engine", "single"]),
         (&["check", "--model", "tso"], &["--engine", "attacks"]),
         (&["check", "--property", "trf"], &[]),
-        // Enough for every example; grades of violations, which are searched for in memory, take as many as they may.
-        (&["check", "--model", "ra,rc20", "--max-states", "6000"], &[]),
+        // Enough for every example; grades of violations, which are searched for in memory, take as many as they may. One
+        // model at a time: an answer that follows from another one counts other states.
+        (&["check", "--model", "ra", "--max-states", "6000"], &[]),
+        (&["check", "--model", "rc20", "--max-states", "6000"], &[]),
         (&["reach", "--model", "sc,tso,pso", "--max-states", "60000"], &["--engine", "bounded"]),
         // States with messages are large, and none of these searches ends between ten thousand and sixty thousand.
         (&["reach", "--model", "rc20", "--max-states", "20000"], &["--engine", "bounded"]),
@@ -66,7 +68,7 @@ fn every_example_has_the_same_answer_with_hardly_any_memory() {
             document["answers"].as_array().expect("answers").iter().map(essence).collect()
         };
         for (expected, found) in read(&expected).iter().zip(read(&found)) {
-            assert!(!question.contains(&"ra,rc20") || expected[0][2] != "unknown", "{expected} is not settled");
+            assert!(!question.contains(&"6000") || expected[0][2] != "unknown", "{expected} is not settled");
             assert_eq!(expected, &found, "{question:?}");
         }
         assert_eq!(code(&expected), code(&found), "{question:?}");

@@ -90,13 +90,29 @@ pub(crate) struct WordFile {
     pending: Vec<u8>,
 }
 
+/// A file without a name, if the system has such files there.
+#[cfg(target_os = "linux")]
+fn nameless(directory: &Path) -> Option<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    OpenOptions::new().read(true).write(true).custom_flags(libc::O_TMPFILE).open(directory).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn nameless(_: &Path) -> Option<File> {
+    None
+}
+
 /// Bytes that are written at once.
 const PENDING: usize = 1 << 16;
 
 impl WordFile {
-    /// A new file; a number is added to its name. Where the system permits, its name is removed at once, so that nothing is left of it
-    /// even if the process is killed.
+    /// A new file; a number is added to its name. Where the system permits, it never has a name, or loses it at once, so that nothing is
+    /// left of it even if the process is killed.
     pub fn create(directory: &Directory, name: &str) -> Result<WordFile, StorageError> {
+        if let Some(file) = nameless(&directory.path) {
+            let path = directory.path.join(name);
+            return Ok(WordFile { path, file, used: directory.used.clone(), written: 0, pending: Vec::new() });
+        }
         loop {
             let number = directory.files.fetch_add(1, Ordering::Relaxed);
             let path = directory.path.join(format!("{}-{name}-{number}", directory.prefix));

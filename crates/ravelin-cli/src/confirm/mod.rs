@@ -42,9 +42,9 @@ pub struct Confirm {
     /// What gives the witness of a program: `reach`, `check` or `states`; `auto` asks reach, and then check
     #[arg(long, default_value = "auto", value_name = "QUESTION", value_parser = named(&Question::ALL, Question::name))]
     pub question: Question,
-    /// How long to run until the outcome is seen: seconds, or such as 90s, 5m, 1h
-    #[arg(long, default_value = "5s", value_name = "TIME", value_parser = ravelin::parse_time)]
-    pub timeout: Duration,
+    /// How long to run until the outcome is seen, and at most to compile a C file before: seconds, or such as 90s, 5m, 1h [default: 5s, and no limit to compile]
+    #[arg(long, value_name = "TIME", value_parser = ravelin::parse_time)]
+    pub timeout: Option<Duration>,
     /// How long to run the test with fences, after the outcome was seen; 0 omits it
     #[arg(long, default_value = "1s", value_name = "TIME", value_parser = ravelin::parse_time)]
     pub fenced: Duration,
@@ -60,6 +60,9 @@ pub struct Confirm {
     #[command(flatten)]
     pub output: Output,
 }
+
+/// How long a test runs.
+const USUAL_TIME: Duration = Duration::from_secs(5);
 
 pub fn run(arguments: &Confirm) -> anyhow::Result<Exit> {
     let Confirm { file: path, output, .. } = arguments;
@@ -84,7 +87,7 @@ pub fn run(arguments: &Confirm) -> anyhow::Result<Exit> {
     let found = if text.trim_start().starts_with('{') && arguments.input.from.is_none() {
         answers.ask(&file, Some(Model::Tso), budget, |budget| Target::of_report(&text, budget))
     } else {
-        match answers.read(&file, limits, || input::parse(path, text, &arguments.input.reading(None))) {
+        match answers.read(&file, limits, || input::parse(path, text, &arguments.input.reading(arguments.timeout))) {
             Ok(program) => {
                 answers.sources.push((file.clone(), program.text().to_owned()));
                 let question = |budget: Budget| Target::of_program(&program, arguments.question, budget);
@@ -150,7 +153,7 @@ fn show(arguments: &Confirm, tests: &[MachineTest], answer: &mut Confirmation) -
         return Ok(());
     };
     answer.notes.extend(shared_cores(tests));
-    let end = Instant::now() + arguments.timeout;
+    let end = Instant::now() + arguments.timeout.unwrap_or(USUAL_TIME);
     for (number, test) in tests.iter().enumerate() {
         if interrupt::is_asked() {
             break;

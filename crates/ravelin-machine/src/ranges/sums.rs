@@ -290,16 +290,13 @@ fn shifted(expr: &Expr, atom: &impl Fn(RegId) -> Shift, masks: Masks) -> Option<
     match expr {
         Expr::Const(value) => Some(Shift::outside(Interval::point(*value))),
         Expr::Atom(register) => Some(atom(*register)),
-        Expr::Unary(op, arithmetic, operand) => {
-            let operand = shifted(operand, atom, masks)?;
-            match op {
-                UnaryOp::Not => Some(Shift::outside(Interval { lo: 0, hi: 1 })),
-                UnaryOp::Neg => {
-                    let Interval { lo, hi } = operand.known()?;
-                    Some(Shift::outside(super::settle(*arithmetic, -i128::from(hi), -i128::from(lo))))
-                }
-            }
+        Expr::Unary(UnaryOp::Neg, arithmetic, operand) => {
+            let Interval { lo, hi } = shifted(operand, atom, masks)?.known()?;
+            Some(Shift::outside(super::settle(*arithmetic, -i128::from(hi), -i128::from(lo))))
         }
+        // Of operands that mean nothing (`1 || udiv(r, 0)`) the result is a truth, too.
+        Expr::Binary(op, ..) if op.is_truth() => Some(Shift::outside(Interval { lo: 0, hi: 1 })),
+        Expr::Unary(UnaryOp::Not, ..) => Some(Shift::outside(Interval { lo: 0, hi: 1 })),
         Expr::Binary(op, arithmetic, left, right) => {
             combined(*op, *arithmetic, shifted(left, atom, masks)?, shifted(right, atom, masks)?, masks)
         }
@@ -307,9 +304,6 @@ fn shifted(expr: &Expr, atom: &impl Fn(RegId) -> Shift, masks: Masks) -> Option<
 }
 
 fn combined(op: BinaryOp, arithmetic: Arithmetic, left: Shift, right: Shift, masks: Masks) -> Option<Shift> {
-    if op.is_truth() {
-        return Some(Shift::outside(Interval { lo: 0, hi: 1 }));
-    }
     let (of_left, of_right) = (left.known(), right.known());
     if let (Some(a), Some(b)) = (of_left, of_right) {
         return Some(Shift::outside(binary(arithmetic, op, a, b)));
@@ -367,15 +361,12 @@ impl Obligations<'_> {
         Ok(match expr {
             Expr::Const(value) => CheckedValue { depends: false, value: Interval::point(*value) },
             Expr::Atom(register) => CheckedValue { depends: (self.depends)(*register), value: (self.value)(*register) },
-            Expr::Unary(op, arithmetic, operand) => {
+            Expr::Binary(op, ..) if op.is_truth() => CheckedValue { depends: false, value: Interval { lo: 0, hi: 1 } },
+            Expr::Unary(UnaryOp::Not, ..) => CheckedValue { depends: false, value: Interval { lo: 0, hi: 1 } },
+            Expr::Unary(UnaryOp::Neg, arithmetic, operand) => {
                 let CheckedValue { depends, value } = self.check(operand)?;
-                match op {
-                    UnaryOp::Not => CheckedValue { depends: false, value: Interval { lo: 0, hi: 1 } },
-                    UnaryOp::Neg => {
-                        let value = super::settle(*arithmetic, -i128::from(value.hi), -i128::from(value.lo));
-                        CheckedValue { depends, value }
-                    }
-                }
+                let value = super::settle(*arithmetic, -i128::from(value.hi), -i128::from(value.lo));
+                CheckedValue { depends, value }
             }
             Expr::Binary(op, arithmetic, left, right) => {
                 self.operator(*op, *arithmetic, self.check(left)?, self.check(right)?)?
@@ -390,7 +381,7 @@ impl Obligations<'_> {
         left: CheckedValue,
         right: CheckedValue,
     ) -> Result<CheckedValue, NotGranted> {
-        let depends = (left.depends || right.depends) && !op.is_truth();
+        let depends = left.depends || right.depends;
         if left.depends || right.depends {
             let (a, b) = (i128::from(left.value.lo), i128::from(left.value.hi));
             let (c, d) = (i128::from(right.value.lo), i128::from(right.value.hi));
@@ -453,6 +444,8 @@ mod tests {
                 "static x; thread t[3] { let old; let ok = 0; while !ok { (old, ok) = x.compare_exchange(old, old + 1); } }",
                 (0, 3),
             ),
+            // A truth is 0 or 1, whatever its operands are.
+            ("static x; thread t[2] { let r = x.load(); x.store((1 || udiv(r, 0)) + 2); x.fetch_add(1); }", (0, 5)),
             // Two steps in one locked block.
             (
                 "static x; thread t[2] { let r; locked { r = x.load(); x.store(r + 1); r = x.load(); x.store(r + 1); } }",
