@@ -1,5 +1,8 @@
 //! The work-stealing deque of Chase and Lev (2005) with the fences of Lê, Pop, Cohen, Zappa Nardelli (2013), as in
 //! `examples/robustness-c11/chase-lev-fixed.rav`: an owner with as many tasks as there are threads, and thieves that steal one each.
+//!
+//! Thieves have a fence more, before their compare-exchange. Without it four of them are not robust: one whose compare-exchange fails has
+//! read the new `bottom` and an old `top`, and another one that has read the next `top` may still read the old `bottom`.
 
 pub fn text(threads: usize) -> String {
     format!(
@@ -38,6 +41,7 @@ thread thief[{thieves}] {{
     let t = top.load(acquire);
     fence(seq_cst);
     let b = bottom.load(acquire);
+    fence(seq_cst);
     if t < b && top.compare_exchange(t, t + 1, acq_rel).is_ok() {{
         stolen = 1 << t;
     }}
