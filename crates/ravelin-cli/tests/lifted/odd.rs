@@ -11,6 +11,7 @@ pub struct Case {
 const CHECK: &[&str] = &["check", "--model", "tso,rc20"];
 const TSO: &[&str] = &["check", "--model", "tso"];
 const REACH: &[&str] = &["reach", "--model", "sc"];
+const WITHOUT_DEADLOCKS: &[&str] = &["reach", "--model", "sc", "--no-deadlocks"];
 
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -64,6 +65,18 @@ pub fn cases() -> Vec<Case> {
     add("padding that is passed by value", REACH, 0, "holds", two(padded, passed, ""));
     let decided = "int r = 9; switch ((int)y) { case 0: r = 0; break; case 1: r = 1; } assert(r == 9 || r == y);";
     add("a switch on what is not known", REACH, 0, "holds", two("static atomic_int y = 7;", decided, ""));
+
+    add("a thread that another one starts while `main` goes on", REACH, 1, "violated", nested_start());
+    add("a signal wakes the wrong thread", REACH, 1, "deadlock", two_conditions("signal"));
+    add("a broadcast wakes all threads", REACH, 0, "holds", two_conditions("broadcast"));
+    let meet = "pthread_barrier_wait(&b); assert(atomic_fetch_add(&passed, 1) < 2);";
+    let barrier = "pthread_barrier_t b; atomic_int passed;\n\
+                   static void __attribute__((constructor)) init(void) { pthread_barrier_init(&b, 0, 2); }";
+    add("a barrier for fewer threads", WITHOUT_DEADLOCKS, 0, "holds", with_threads(barrier, &[meet; 3]));
+    let first = "static int y = 1;\n\
+                 static void __attribute__((constructor(200))) last(void) { y = 7 * y; }\n\
+                 static void __attribute__((constructor(150))) first(void) { y += 2; }";
+    add("functions that run before `main`", REACH, 0, "holds", two(first, "assert(y == 21);", ""));
 
     // Wrong under sequential consistency.
     add("failing assertion", REACH, 1, "violated", two("", "assert(x == 1);", ""));
@@ -183,6 +196,27 @@ fn store_buffering(between: &str) -> String {
         )
     };
     with_threads("static atomic_int a, b, seen;", &[&side("a", "b"), &side("b", "a")])
+}
+
+/// What `main` writes after the start of a thread matters to a thread that this one starts.
+fn nested_start() -> String {
+    "#include <assert.h>\n#include <pthread.h>\n#include <stddef.h>\nstatic int x;\n\
+     static void *inner(void *unused) { assert(x == 1); return unused; }\n\
+     static void *outer(void *unused) { pthread_t t; pthread_create(&t, NULL, inner, NULL); pthread_join(t, NULL); return unused; }\n\
+     int main(void) { pthread_t t; pthread_create(&t, NULL, outer, NULL); x = 1; pthread_join(t, NULL); return 0; }\n"
+        .to_owned()
+}
+
+/// Two threads wait for different things and the same condition variable.
+fn two_conditions(wake: &str) -> String {
+    let wait = |what: &str| {
+        format!("pthread_mutex_lock(&m); while (!{what}) pthread_cond_wait(&c, &m); pthread_mutex_unlock(&m);")
+    };
+    let give = |what: &str| {
+        format!("pthread_mutex_lock(&m); {what} = 1; pthread_cond_{wake}(&c); pthread_mutex_unlock(&m);")
+    };
+    let shared = "pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_cond_t c = PTHREAD_COND_INITIALIZER; int a, b;";
+    with_threads(shared, &[&wait("a"), &wait("b"), &[give("a"), give("b")].concat()])
 }
 
 fn freed(body: &str) -> String {

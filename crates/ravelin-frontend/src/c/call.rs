@@ -177,8 +177,8 @@ impl<'m> Specialiser<'_, 'm> {
             | LibraryCall::ConditionWait
             | LibraryCall::ConditionTimedWait
             | LibraryCall::ConditionSignal
-            | LibraryCall::BarrierInit
-            | LibraryCall::BarrierWait => self.wait_for_others(state, known, call, at),
+            | LibraryCall::ConditionBroadcast => self.condition_variable(state, known, call, at),
+            LibraryCall::BarrierInit | LibraryCall::BarrierWait => self.wait_for_others(state, known, call, at),
             LibraryCall::CxxThreadStart
             | LibraryCall::CxxThreadJoin
             | LibraryCall::CxxThreadDetach

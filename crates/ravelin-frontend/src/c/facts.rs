@@ -34,6 +34,11 @@ pub(super) struct Facts {
     kinds: BTreeMap<ScalarPlace, MutexKind>,
     /// Which threads take which locks as readers.
     readers: BTreeSet<(ScalarPlace, usize)>,
+    /// Threads that wait for condition variables, and whether one of these is signalled so that one thread goes on.
+    waiters: BTreeSet<usize>,
+    signals_one: bool,
+    /// Threads that wait at barriers.
+    at_barriers: BTreeSet<usize>,
     /// Threads whose results others wait for.
     results: BTreeSet<usize>,
     /// Threads that are not started in every run.
@@ -180,6 +185,32 @@ impl Facts {
     /// The threads that take a lock as readers.
     pub fn readers(&self, lock: ScalarPlace) -> Vec<usize> {
         self.readers.iter().filter(|(own, _)| *own == lock).map(|(_, thread)| *thread).collect()
+    }
+
+    pub fn wait_for_signal(&mut self, thread: usize) {
+        let new = self.waiters.insert(thread);
+        self.note(new);
+    }
+
+    pub fn signal_one(&mut self) {
+        let new = !std::mem::replace(&mut self.signals_one, true);
+        self.note(new);
+    }
+
+    /// The threads that wait for condition variables, if it matters which one a signal wakes.
+    pub fn chosen_waiters(&self) -> Option<&BTreeSet<usize>> {
+        (self.signals_one && self.waiters.len() > 1).then_some(&self.waiters)
+    }
+
+    pub fn wait_at_barrier(&mut self, thread: usize) {
+        let new = self.at_barriers.insert(thread);
+        self.note(new);
+    }
+
+    /// How many rounds of a barrier are told apart. A round cannot pass while a thread still waits for the one before, unless
+    /// there are more threads than the barrier is for.
+    pub fn rounds_of(&self, barrier_for: i64) -> i64 {
+        if self.at_barriers.len() as i64 > barrier_for { 16 } else { 2 }
     }
 
     pub fn want_result(&mut self, thread: usize) {

@@ -43,6 +43,7 @@ pub(super) enum LibraryCall {
     ConditionWait,
     ConditionTimedWait,
     ConditionSignal,
+    ConditionBroadcast,
     BarrierInit,
     BarrierWait,
     SemaphoreInit,
@@ -116,8 +117,6 @@ const TABLE: &[(&str, LibraryCall)] = &[
     ("__VERIFIER_error", LibraryCall::Failure),
     ("_ZSt9terminatev", LibraryCall::Failure),
     ("__clang_call_terminate", LibraryCall::Failure),
-    ("_ZSt16__throw_bad_castv", LibraryCall::Failure),
-    ("_ZSt20__throw_system_errori", LibraryCall::Failure),
     ("pthread_exit", LibraryCall::ThreadExit),
     ("thrd_exit", LibraryCall::ThreadExit),
     ("exit", LibraryCall::Exit),
@@ -186,18 +185,19 @@ const TABLE: &[(&str, LibraryCall)] = &[
     ("pthread_cond_timedwait", LibraryCall::ConditionTimedWait),
     ("cnd_timedwait", LibraryCall::ConditionTimedWait),
     ("pthread_cond_signal", LibraryCall::ConditionSignal),
-    ("pthread_cond_broadcast", LibraryCall::ConditionSignal),
+    ("pthread_cond_broadcast", LibraryCall::ConditionBroadcast),
     ("cnd_signal", LibraryCall::ConditionSignal),
-    ("cnd_broadcast", LibraryCall::ConditionSignal),
+    ("cnd_broadcast", LibraryCall::ConditionBroadcast),
     ("pthread_barrier_init", LibraryCall::BarrierInit),
     ("pthread_barrier_wait", LibraryCall::BarrierWait),
     ("_ZNSt6thread4joinEv", LibraryCall::CxxThreadJoin),
     ("_ZNSt6thread6detachEv", LibraryCall::CxxThreadDetach),
     ("_ZNSt6thread6_StateD2Ev", LibraryCall::Ignored),
+    ("_ZNSt8ios_base4InitC1Ev", LibraryCall::Ignored),
     ("_ZNSt18condition_variableC1Ev", LibraryCall::ConditionInit),
     ("_ZNSt18condition_variableD1Ev", LibraryCall::Ignored),
     ("_ZNSt18condition_variable10notify_oneEv", LibraryCall::ConditionSignal),
-    ("_ZNSt18condition_variable10notify_allEv", LibraryCall::ConditionSignal),
+    ("_ZNSt18condition_variable10notify_allEv", LibraryCall::ConditionBroadcast),
     ("_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE", LibraryCall::CxxConditionWait),
     ("malloc", LibraryCall::Allocate),
     ("_Znwm", LibraryCall::Allocate),
@@ -335,7 +335,16 @@ const PREFIXES: &[(&str, LibraryCall)] = &[
 
 pub(super) fn known(name: &str) -> Option<LibraryCall> {
     let exact = TABLE.iter().find(|(own, _)| *own == name);
+    if throws(name) {
+        return Some(LibraryCall::Failure);
+    }
     exact.or_else(|| PREFIXES.iter().find(|(prefix, _)| name.starts_with(prefix))).map(|(_, known)| *known)
+}
+
+/// Functions of libstdc++ that throw an exception: `std::__throw_length_error(char const*)` and so on.
+fn throws(name: &str) -> bool {
+    let own = name.strip_prefix("_ZSt").map(|own| own.trim_start_matches(|digit: char| digit.is_ascii_digit()));
+    own.is_some_and(|own| own.starts_with("__throw_"))
 }
 
 /// The program fails when it calls this.

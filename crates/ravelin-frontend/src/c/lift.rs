@@ -8,6 +8,7 @@
 use super::LiftOptions;
 use super::access::scalar_domain;
 use super::choices::narrow;
+use super::constructors::construct;
 use super::facts::Footprint;
 use super::finals::take_final_checks;
 use super::memory::{Contents, PrivateMemory};
@@ -108,7 +109,7 @@ fn attempt(world: &mut World<'_>) -> Step<Vec<LiftedThread>> {
     for access in &log {
         let concerned = threads.iter().any(|thread| {
             let footprint = &thread.footprint;
-            let running = (1..=access.started).contains(&thread.number);
+            let running = (1..=access.started).contains(&world.root(thread.number));
             let by_name = footprint.conflicts(access.object, access.offset, access.size, access.writes);
             let anywhere = footprint.anywhere && world.facts.has_escaped(access.object);
             running && (by_name || anywhere)
@@ -140,6 +141,7 @@ fn prepare(world: &mut World<'_>) -> Step<(Vec<Start>, Option<State>, Vec<StartA
     };
     let mut specialiser = Specialiser::new(world, 0, None);
     let memory = globals(&mut specialiser)?;
+    let memory = construct(&mut specialiser, memory)?;
     let (mut starts, mut rest, mut log) = (Vec::new(), None, Vec::new());
     match first {
         None => specialiser.world.initial = memory,

@@ -5,6 +5,8 @@
 mod access;
 mod call;
 mod choices;
+mod conditions;
+mod constructors;
 mod control;
 mod copies;
 mod cplusplus;

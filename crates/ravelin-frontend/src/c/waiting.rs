@@ -1,8 +1,7 @@
-//! Condition variables, barriers and semaphores.
+//! Barriers and semaphores.
 
 use super::access::Target;
 use super::library::LibraryCall;
-use super::locks::LOCK;
 use super::specialise::{Next, Specialiser, Step};
 use super::state::State;
 use super::threads::WORD;
@@ -24,10 +23,6 @@ impl Specialiser<'_, '_> {
         let object = self.argument_datum(state, call, 0)?;
         let zero = Datum::Int(0);
         match known {
-            LibraryCall::ConditionInit => {
-                let at = self.write(state, &object, WORD, zero.clone(), Order::NonAtomic, at)?;
-                self.done(state, zero, at)
-            }
             LibraryCall::BarrierInit => {
                 let count = self.argument_datum(state, call, 2)?;
                 let mut at = at;
@@ -37,89 +32,72 @@ impl Specialiser<'_, '_> {
                 }
                 self.done(state, zero, at)
             }
-            LibraryCall::ConditionSignal => {
-                if !self.is_model() && self.starts.is_empty() {
-                    return self.done(state, zero, at);
-                }
-                self.needs_model()?;
-                let address = self.shared_address(state, &object, WORD)?;
-                let at = self.flush_joins(state, at)?;
-                let span = self.span;
-                let rmw = Instruction::rmw(RmwOp::Add, rounds(), address, Expr::Const(1), Order::Relaxed, None);
-                let at = self.model()?.emit(at, rmw, span);
-                self.done(state, zero, at)
-            }
-            LibraryCall::ConditionWait | LibraryCall::ConditionTimedWait => {
-                let lock = self.argument_datum(state, call, 1)?;
-                let late = (known == LibraryCall::ConditionTimedWait).then(|| self.error_codes(call).timed_out);
-                self.wait_for_signal(state, late, &object, &lock, at)
-            }
             _ => self.barrier(state, &object, at),
         }
     }
 
-    /// Unlocks, waits until someone has signalled since, and locks again. All that wait are woken, which POSIX allows.
-    pub fn wait_for_signal(
-        &mut self,
-        state: &mut State,
-        late: Option<i64>,
-        object: &Datum,
-        lock: &Datum,
-        at: Raw,
-    ) -> Step<Next> {
-        self.needs_model()?;
-        let signals = self.shared_address(state, object, WORD)?;
-        let lock = self.shared_address(state, lock, LOCK)?;
-        let mut at = self.flush_joins(state, at)?;
-        let span = self.span;
-        let seen = self.part_register(state, 0, Domain::FULL)?;
-        let load = Instruction::Load { reg: seen, address: signals.clone(), order: Order::Relaxed };
-        at = self.model()?.emit(at, load, span);
-        at = self.model()?.emit(at, Instruction::Unlock(lock.clone()), span);
-        if let Some(result) = late {
-            let mut way = state.clone();
-            let late = self.model()?.emit(at, Instruction::Lock(lock.clone()), span);
-            let next = self.done(&mut way, Datum::Int(result), late)?;
-            self.later(way, next);
-        }
-        let condition = WaitCondition::new(Expr::binary(
-            BinaryOp::Ne,
-            Expr::Atom(WaitAtom::Read),
-            Expr::Atom(WaitAtom::Register(seen)),
-        ));
-        let wait = Instruction::Wait { address: signals, condition, order: Order::Relaxed, old: None };
-        at = self.model()?.emit(at, wait, span);
-        at = self.model()?.emit(at, Instruction::Lock(lock), span);
-        self.done(state, Datum::Int(0), at)
-    }
-
-    /// The last one to arrive starts the next round, for which the others wait.
     fn barrier(&mut self, state: &mut State, object: &Datum, at: Raw) -> Step<Next> {
         self.needs_model()?;
+        self.world.facts.wait_at_barrier(self.thread);
         let arrived = self.shared_address(state, object, WORD)?;
-        let place = self.displaced(object, 8)?;
-        let round = self.shared_address(state, &place, WORD)?;
+        let at = self.flush_joins(state, at)?;
         let place = self.displaced(object, 16)?;
         let count = match &place {
             Datum::Pointer(object, offset) => self.known_scalar(state, *object, *offset, WORD),
             _ => None,
         };
-        let mut at = self.flush_joins(state, at)?;
+        match count {
+            Some(Datum::Int(count @ 1..)) => self.barrier_for(state, arrived, count, at),
+            _ => self.barrier_for_unknown(state, object, &place, arrived, at),
+        }
+    }
+
+    /// A barrier for a known number of threads is one cell. It counts the threads that have come in all, and a thread waits
+    /// until their round is over.
+    fn barrier_for(&mut self, state: &mut State, came: Address, count: i64, at: Raw) -> Step<Next> {
+        let Some(most) = count.checked_mul(self.world.facts.rounds_of(count)) else {
+            return Err(self.refuse(format!("a barrier for {count} threads")));
+        };
+        let span = self.span;
+        let before = self.part_register(state, 0, Domain::FULL)?;
+        let counting = Arithmetic::Wrapping(Domain::new(0, most - 1, Escape::Wrap));
+        let come = Instruction::rmw(RmwOp::Add, counting, came.clone(), Expr::Const(1), Order::AcqRel, Some(before));
+        let at = self.model()?.emit(at, come, span);
+        let place = Expr::binary(BinaryOp::Rem, Expr::Atom(before), Expr::Const(count));
+        let is_last = place.eq(Expr::Const(count - 1));
+        let early = self.model()?.emit(at, Instruction::Assume(super::operate::negated(is_last.clone())), span);
+        let round = |atom| Expr::binary(BinaryOp::Div, Expr::Atom(atom), Expr::Const(count));
+        let over = Expr::binary(BinaryOp::Ne, round(WaitAtom::Read), round(WaitAtom::Register(before)));
+        let wait =
+            Instruction::Wait { address: came, condition: WaitCondition::new(over), order: Order::Acquire, old: None };
+        let early = self.model()?.emit(early, wait, span);
+        let mut way = state.clone();
+        let next = self.done(&mut way, Datum::Int(0), early)?;
+        self.later(way, next);
+        let at = self.model()?.emit(at, Instruction::Assume(is_last), span);
+        self.done(state, Datum::Int(-1), at)
+    }
+
+    /// The last one to arrive starts the next round, for which the others wait.
+    fn barrier_for_unknown(
+        &mut self,
+        state: &mut State,
+        object: &Datum,
+        count: &Datum,
+        arrived: Address,
+        at: Raw,
+    ) -> Step<Next> {
+        let place = self.displaced(object, 8)?;
+        let round = self.shared_address(state, &place, WORD)?;
+        let Target::Shared(address, _) = self.locate(state, count, WORD, false, false)? else {
+            return Err(self.refuse("a barrier that was never prepared".to_owned()));
+        };
         let span = self.span;
         let now = self.part_register(state, 0, Domain::FULL)?;
         let before = self.part_register(state, 1, Domain::FULL)?;
-        let last = match count {
-            Some(Datum::Int(count)) => Expr::Const(count - 1),
-            _ => {
-                let Target::Shared(address, _) = self.locate(state, &place, WORD, false, false)? else {
-                    return Err(self.refuse("a barrier that was never prepared".to_owned()));
-                };
-                let reg = self.part_register(state, 2, Domain::FULL)?;
-                let load = Instruction::Load { reg, address, order: Order::NonAtomic };
-                at = self.model()?.emit(at, load, span);
-                Expr::binary(BinaryOp::Sub, Expr::Atom(reg), Expr::Const(1))
-            }
-        };
+        let reg = self.part_register(state, 2, Domain::FULL)?;
+        let mut at = self.model()?.emit(at, Instruction::Load { reg, address, order: Order::NonAtomic }, span);
+        let last = Expr::binary(BinaryOp::Sub, Expr::Atom(reg), Expr::Const(1));
         let load = Instruction::Load { reg: now, address: round.clone(), order: Order::Relaxed };
         at = self.model()?.emit(at, load, span);
         let arrive = Instruction::rmw(
@@ -279,9 +257,4 @@ impl Specialiser<'_, '_> {
         let at = self.write(state, semaphore, COUNT, Datum::Int(after), Order::NonAtomic, at)?;
         self.done(state, Datum::Int(0), at)
     }
-}
-
-/// Counts signals. A thread that waits while exactly 16 are sent does not notice them.
-fn rounds() -> Arithmetic {
-    Arithmetic::Wrapping(Domain::new(0, 15, Escape::Wrap))
 }

@@ -86,6 +86,18 @@ impl<'m> World<'m> {
         Some(FIRST_GATED + index)
     }
 
+    /// The thread that `main` started before the model begins, and that started this one or a thread that did, and so on.
+    pub fn root(&self, mut thread: usize) -> usize {
+        // A thread is found after the one that starts it.
+        while let Some(index) = thread.checked_sub(FIRST_GATED)
+            && let Some((starter, ..)) = self.gates.get(index).and_then(|start| start.gate)
+            && starter < thread
+        {
+            thread = starter;
+        }
+        thread
+    }
+
     /// The threads that a thread starts somewhere, and has not started where it has come by these places so often.
     pub fn gates_of(&self, thread: usize, passed: &BTreeMap<(usize, u32, usize), u32>) -> Vec<usize> {
         let missed = |start: &Start| {
