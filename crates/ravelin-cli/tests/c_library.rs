@@ -419,7 +419,22 @@ fn cplusplus_has_them_too() {
     let once = "static std::once_flag o; static int x;";
     let shared = "static std::shared_mutex m; static int x, y;";
     let reads = "{ std::unique_lock<std::shared_mutex> l(m); x++; y++; } { std::shared_lock<std::shared_mutex> l(m); assert(x == y); }";
+    let counts =
+        "static std::atomic<int> live; struct S { S() { live++; } S(const S &) { live++; } ~S() { live--; } };";
+    let ends = format!(
+        "{head}{counts}\nint main() {{ {{ S s; std::thread t([s] {{ assert(live >= 1); }}); t.join(); }} assert(live == 0); }}\n"
+    );
+    let built =
+        "struct S { int n; S(int n) : n(n) {} }; static S one(1); static S *all[] = {&one}; static S *first = all[0];";
+    let after = "static std::atomic<int> x, y;";
+    let later = format!(
+        "{head}{after}\nint main() {{ std::thread s([] {{ x = 1; y = 1; }}); int seen = y; \
+         std::thread t([seen] {{ assert(!seen || x == 1); }}); s.join(); t.join(); }}\n"
+    );
     for (name, text, question, expected, says) in [
+        ("what a thread captured is destroyed", ends, SC, 0, "holds"),
+        ("constructors of global variables", two(built, "assert(first->n == 1);", ""), SC, 0, "holds"),
+        ("a thread that is started with what `main` read", later, SC, 0, "holds"),
         ("static variables", two(counted, "assert(get().n == 1);", "assert(made == 1);"), SC, 0, "holds"),
         ("static variables are ordered", two(counted, "assert(get().n == 1);", ""), RC20, 0, "robust"),
         ("recursive mutexes", two(recursive, "f(1);", "assert(x == 4 && mine == 0);"), SC, 0, "holds"),

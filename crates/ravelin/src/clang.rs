@@ -32,8 +32,9 @@ const FLAGS: [&str; 9] = [
     "-w",
     "-D__RAVELIN__",
 ];
-/// Their code makes programs of C++ larger, and is not lifted. Not every program compiles with these.
-const CXX_FLAGS: [&str; 2] = ["-fno-exceptions", "-fno-rtti"];
+/// Their code makes programs of C++ larger, and is not lifted. Not every program compiles with these. The macro keeps
+/// `std::shared_ptr` of libstdc++ from reading its two counters at once.
+const CXX_FLAGS: [&str; 3] = ["-fno-exceptions", "-fno-rtti", "-D_GLIBCXX_TSAN=1"];
 const HEADER: &str = include_str!("../include/ravelin.h");
 
 /// Why a C file was not compiled.

@@ -149,8 +149,9 @@ pub(crate) fn describe(program: &Program, violation: Violated, waiting: &[Waitin
             Violation::Goal { number, text, exists, position: program.source.position(goal.span) }
         }
         Violated::Assert { thread, transition } => {
+            let quoted = quoted_assertion(program, thread, transition);
             let (thread, text, position) = step(thread, transition);
-            Violation::Assert { thread, text, position }
+            Violation::Assert { thread, text: quoted.unwrap_or(text), position }
         }
         Violated::Fault { thread, transition, fault } => {
             let (thread, text, position) = step(thread, transition);
@@ -165,4 +166,19 @@ pub(crate) fn describe(program: &Program, violation: Violated, waiting: &[Waitin
             Violation::Deadlock { threads: waiting.iter().map(told).collect() }
         }
     }
+}
+
+/// What the source says where an assertion is about values without names, as in a lifted program: `assert(count == 2)`.
+fn quoted_assertion(
+    program: &Program,
+    thread: ravelin_program::ThreadId,
+    transition: ravelin_program::TransitionId,
+) -> Option<String> {
+    let thread = &program.threads[thread.0];
+    let transition = &thread.transitions[transition.0];
+    let text = program.tell_transition(thread, transition);
+    let mut hidden = thread.registers.iter().filter(|register| register.hidden).map(|register| &register.name);
+    let says_little = hidden.any(|name| text.contains(name.as_str())) || text == "assert(0)";
+    let quoted = program.source.quote(transition.span);
+    (says_little && quoted.ends_with(')')).then(|| quoted.split_whitespace().collect::<Vec<_>>().join(" "))
 }

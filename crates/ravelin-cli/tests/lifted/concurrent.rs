@@ -1,8 +1,10 @@
 //! Random concurrent C programs, as people write them: atomics by function and by operator, plain data, mutexes, pointers
 //! to atomics, functions that take them, loops that count and loops that wait.
 //!
-//! Each ends in every schedule but for a lock that is taken twice, which is not written: threads that wait wait for a flag
-//! that the last thread sets first or last, and that thread does not wait. All values are small.
+//! Each ends in every schedule, or in a deadlock: a lock is not taken twice, threads that wait in a loop wait for a flag that
+//! the last thread sets first or last, and that thread does not wait. Threads may also meet at a barrier or wait for a
+//! condition variable. `main` may go on between the starts of threads, and a thread may start another one. All values are
+//! small.
 
 use super::random_c::{Piece, Random, write_all};
 
@@ -21,6 +23,10 @@ static _Atomic uint8_t small;
 static struct { atomic_int flag; int data; } box;
 static int plain;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t meeting;
+static int gate;
+static pthread_t inner;
 
 static int get(atomic_int *from) { return atomic_load_explicit(from, memory_order_acquire); }
 static void put(atomic_int *to, int value) { atomic_store_explicit(to, value, memory_order_release); }
@@ -32,6 +38,10 @@ static int take(atomic_int *from, int old) {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Concurrent {
     pub threads: Vec<Vec<Piece>>,
+    /// What `main` does after it has started the first thread.
+    pub between: Vec<Piece>,
+    /// The last thread is started by the first one.
+    pub nested: bool,
     /// What `main` checks at the end.
     pub checks: Vec<Piece>,
 }
@@ -59,12 +69,47 @@ pub fn concurrent(seed: u64) -> Concurrent {
         let at = random.below(threads[0].len() as u64 + 1) as usize;
         threads[0].insert(at, wait);
     }
+    let mut between = Vec::new();
+    if random.chance(25) {
+        let mut writer = Writer { random: &mut random, left: 2, plain, locked: false };
+        between = writer.statements(1);
+    }
+    let nested = !waits && random.chance(25);
+    if nested {
+        let at = random.below(threads[0].len() as u64 + 1) as usize;
+        threads[0].insert(at, Piece::text(format!("pthread_create(&inner, NULL, thread{}, NULL);", count - 1)));
+    }
+    if !waits && random.chance(25) {
+        meet(&mut random, &mut threads);
+    }
     let mut checks = Vec::new();
     if random.chance(40) {
         let (place, value) = (*random.pick(&["x", "y", "small", "plain"]), random.below(4));
         checks.push(Piece::text(format!("assert({place} != {value});")));
     }
-    Concurrent { threads, checks }
+    Concurrent { threads, between, nested, checks }
+}
+
+/// Threads meet at a barrier for two, or wait for what others write with a condition variable.
+fn meet(random: &mut Random, threads: &mut [Vec<Piece>]) {
+    let at_barrier = random.chance(40);
+    for number in 0..threads.len() + usize::from(random.chance(30)) {
+        let value = random.below(2);
+        let text = match (at_barrier, random.chance(50)) {
+            (true, _) => "pthread_barrier_wait(&meeting);".to_owned(),
+            (false, true) => format!(
+                "pthread_mutex_lock(&lock); while (gate == {value}) pthread_cond_wait(&changed, &lock); pthread_mutex_unlock(&lock);"
+            ),
+            (false, false) => format!(
+                "pthread_mutex_lock(&lock); gate = {value}; pthread_cond_{}(&changed); pthread_mutex_unlock(&lock);",
+                random.pick(&["signal", "broadcast"])
+            ),
+        };
+        let count = threads.len();
+        let body = &mut threads[number % count];
+        let at = random.below(body.len() as u64 + 1) as usize;
+        body.insert(at, Piece::text(text));
+    }
 }
 
 struct Writer<'a> {
@@ -185,17 +230,32 @@ impl Concurrent {
             text.push_str(&format!("\nstatic void *thread{number}(void *unused) {{\n"));
             text.push_str("  int r = 0, s = 1, t = 2;\n  atomic_int *near = &x;\n");
             write_all(body, 1, &mut text);
+            if self.starts_inner() && number == 0 {
+                text.push_str("  pthread_join(inner, NULL);\n");
+            }
             text.push_str("  return unused;\n}\n");
         }
-        let count = self.threads.len();
+        let count = self.threads.len() - usize::from(self.nested);
         text.push_str(&format!("\nint main(void) {{\n  pthread_t threads[{count}];\n"));
+        text.push_str("  int r = 0, s = 1, t = 2;\n  atomic_int *near = &x;\n");
+        text.push_str("  pthread_barrier_init(&meeting, NULL, 2);\n");
         for number in 0..count {
             text.push_str(&format!("  pthread_create(&threads[{number}], NULL, thread{number}, NULL);\n"));
+            if number == 0 {
+                write_all(&self.between, 1, &mut text);
+            }
         }
         text.push_str(&format!("  for (int i = 0; i < {count}; i++) pthread_join(threads[i], NULL);\n"));
         write_all(&self.checks, 1, &mut text);
         text.push_str("  return 0;\n}\n");
         text
+    }
+
+    /// The shrinker may have left the start out.
+    fn starts_inner(&self) -> bool {
+        let mut text = String::new();
+        write_all(&self.threads[0], 1, &mut text);
+        text.contains("&inner")
     }
 
     pub fn waits(&self) -> bool {
@@ -228,7 +288,7 @@ impl Concurrent {
 
     /// Leaves the n-th statement out, or puts those in it in its place; false if there are fewer.
     fn without(&mut self, mut at: usize) -> bool {
-        let bodies = self.threads.iter_mut().chain([&mut self.checks]);
+        let bodies = self.threads.iter_mut().chain([&mut self.between, &mut self.checks]);
         bodies.into_iter().any(|body| super::random_c::leave_out(body, &mut at))
     }
 }

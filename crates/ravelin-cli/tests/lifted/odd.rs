@@ -43,6 +43,9 @@ pub fn cases() -> Vec<Case> {
     add("jumps into loops", CHECK, 0, "robust", jumps());
     add("fence in assembly", TSO, 0, "robust", store_buffering("__asm__ volatile(\"mfence\" ::: \"memory\");"));
     add("no fence", TSO, 1, "not robust", store_buffering("__asm__ volatile(\"\" ::: \"memory\");"));
+    let locked = "__asm__ volatile(\"lock; addl $0,-4(%%rsp)\" ::: \"memory\", \"cc\");";
+    add("fence in assembly that adds 0", TSO, 0, "robust", store_buffering(locked));
+    add("a pointer to a function races", CHECK, 1, "race", function_pointer());
     add("floats that stay inside", CHECK, 0, "robust", two("", "double d = 1.5; d *= 2; (void)d;", ""));
     add("bit-fields of one word", CHECK, 1, "race", two("struct { int a : 3, b : 5; } s;", "s.a = 1;", "s.b = 2;"));
     add("volatile is not atomic", CHECK, 1, "race", two("volatile int v;", "v = 1;", "v = 2;"));
@@ -78,6 +81,20 @@ pub fn cases() -> Vec<Case> {
                  static void __attribute__((constructor(150))) first(void) { y += 2; }";
     add("functions that run before `main`", REACH, 0, "holds", two(first, "assert(y == 21);", ""));
 
+    let stays = "pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_cond_t c = PTHREAD_COND_INITIALIZER; int go;";
+    let wait = "pthread_mutex_lock(&m); while (!go) pthread_cond_wait(&c, &m); pthread_mutex_unlock(&m);";
+    let detached = format!("pthread_detach(pthread_self()); {wait}");
+    add("a thread that is detached ends with `main`", REACH, 0, "holds", main_returns(stays, &detached));
+    add("a thread that is not detached goes on", REACH, 1, "deadlock", main_returns(stays, wait));
+    let called = "static int one(void) { return 1; }\nstatic int two(void) { return 2; }\nstatic _Atomic(int (*)(void)) f = one;";
+    let calls = "int (*g)(void) = f; int r = g ? g() : 0; assert(r == 0 || (g == one) + 2 * (g == two) == r);";
+    add("a pointer to a function changes", REACH, 0, "holds", two(called, calls, "f = two; f = NULL;"));
+    add("a pointer to a function is null", REACH, 1, "violated", two(called, "int r = f(); (void)r;", "f = NULL;"));
+    let table = "static int a(int n) { return n; }\nstatic int b(int n) { return n + 1; }\n\
+                 static int (*const table[])(int) = { a, b }; static atomic_int which;";
+    let looks_up = "int n = which; assert(table[n](10) == 10 + n);";
+    add("a table of functions", REACH, 0, "holds", two(table, looks_up, "which = 1;"));
+
     // Wrong under sequential consistency.
     add("failing assertion", REACH, 1, "violated", two("", "assert(x == 1);", ""));
     add("null", REACH, 1, "violated", two("int *p;", "*p = 1;", ""));
@@ -105,7 +122,6 @@ pub fn cases() -> Vec<Case> {
     add("variable arguments", CHECK, 2, "va_start", variadic());
     add("unknown function", CHECK, 2, "not defined in this file", two("int f(int);", "x = f(1);", "x = 1;"));
     add("input", CHECK, 2, "not defined in this file", two("", "x = getchar();", "x = 1;"));
-    add("unknown function pointer", CHECK, 2, "function", function_pointer());
     add(
         "array of unknown length",
         CHECK,
@@ -198,6 +214,14 @@ fn store_buffering(between: &str) -> String {
     with_threads("static atomic_int a, b, seen;", &[&side("a", "b"), &side("b", "a")])
 }
 
+/// `main` starts a thread and returns.
+fn main_returns(shared: &str, body: &str) -> String {
+    let start = "int main(void) { pthread_t t; pthread_create(&t, NULL, t0, NULL); return 0; }\n";
+    let all = with_threads(shared, &[body]);
+    let main = all.find("int main").expect("a main");
+    all[..main].to_owned() + start
+}
+
 /// What `main` writes after the start of a thread matters to a thread that this one starts.
 fn nested_start() -> String {
     "#include <assert.h>\n#include <pthread.h>\n#include <stddef.h>\nstatic int x;\n\
@@ -212,10 +236,10 @@ fn two_conditions(wake: &str) -> String {
     let wait = |what: &str| {
         format!("pthread_mutex_lock(&m); while (!{what}) pthread_cond_wait(&c, &m); pthread_mutex_unlock(&m);")
     };
-    let give = |what: &str| {
-        format!("pthread_mutex_lock(&m); {what} = 1; pthread_cond_{wake}(&c); pthread_mutex_unlock(&m);")
-    };
-    let shared = "pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_cond_t c = PTHREAD_COND_INITIALIZER; int a, b;";
+    let give =
+        |what: &str| format!("pthread_mutex_lock(&m); {what} = 1; pthread_cond_{wake}(&c); pthread_mutex_unlock(&m);");
+    let shared =
+        "pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; pthread_cond_t c = PTHREAD_COND_INITIALIZER; int a, b;";
     with_threads(shared, &[&wait("a"), &wait("b"), &[give("a"), give("b")].concat()])
 }
 

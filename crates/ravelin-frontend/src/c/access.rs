@@ -259,7 +259,12 @@ impl<'m> Specialiser<'_, 'm> {
                     _ => Err(self.entangled(object)),
                 }
             }
-            Target::Shared(address, _) => {
+            Target::Shared(address, scalar) => {
+                if let (Some((object, 0)), Datum::Pointer(table, _)) = (scalar, &datum)
+                    && self.world.is_table(*table)
+                {
+                    state.tables.insert(object, datum.clone());
+                }
                 let value = self.lower(&datum)?;
                 let at = self.flush_joins(state, at)?;
                 let at = self.check_access(state, target, size, at)?;

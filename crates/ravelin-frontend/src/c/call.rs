@@ -12,12 +12,16 @@ use ravelin_program::{Domain, Escape, Expr, Instruction, Order};
 
 impl<'m> Specialiser<'_, 'm> {
     pub fn call(&mut self, state: &mut State, call: &'m Call, at: Raw) -> Step<Next> {
-        let module = self.world.module;
         let function = match &call.callee {
             Callee::Assembly { template, .. } => return self.assembly(state, call, template, at),
             Callee::Value(Value::Constant(crate::ir::module::Constant::Function(function))) => *function,
             Callee::Value(value) => match self.value(state, value, &crate::ir::module::Type::Pointer)? {
                 Datum::Function(function) => function,
+                Datum::Computed(pointer) => return self.call_one_of(state, call, pointer, at),
+                Datum::Int(_) => {
+                    let at = self.flush_joins(state, at)?;
+                    return self.fail(at);
+                }
                 _ => {
                     return Err(self.refuse(
                         "a call through a pointer, and which function it points to is not known here".to_owned(),
@@ -25,6 +29,39 @@ impl<'m> Specialiser<'_, 'm> {
                 }
             },
         };
+        self.call_function(state, call, function, at)
+    }
+
+    /// Calls the function to which a pointer leads that is a value of the model: one of those whose addresses are.
+    fn call_one_of(&mut self, state: &State, call: &'m Call, pointer: Expr, at: Raw) -> Step<Next> {
+        let module = self.world.module;
+        let span = self.span;
+        let same_type = |function: &usize| {
+            let own = &module.functions[*function];
+            let parameters = own.parameters.iter().map(|parameter| own.type_of(parameter.local));
+            own.returns == call.returns && parameters.eq(call.arguments.iter().map(|argument| &argument.ty))
+        };
+        let same_count = |function: &usize| module.functions[*function].parameters.len() == call.arguments.len();
+        let mut functions: Vec<usize> = self.world.facts.functions().filter(same_type).collect();
+        if functions.is_empty() {
+            functions = self.world.facts.functions().filter(same_count).collect();
+        }
+        let mut none = Vec::new();
+        for function in functions {
+            let is = pointer.clone().eq(Expr::Const(self.world.escape_function(function)));
+            let way = self.model()?.emit(at, Instruction::Assume(is.clone()), span);
+            let mut state = state.clone();
+            let next = self.call_function(&mut state, call, function, way)?;
+            self.later(state, next);
+            none.push(super::operate::negated(is));
+        }
+        let none = none.into_iter().reduce(Expr::and).unwrap_or(Expr::Const(1));
+        let way = self.model()?.emit(at, Instruction::Assume(none), span);
+        self.fail(way)
+    }
+
+    fn call_function(&mut self, state: &mut State, call: &'m Call, function: usize, at: Raw) -> Step<Next> {
+        let module = self.world.module;
         let callee = &module.functions[function];
         if !callee.is_declaration() && !super::library::is_always_known(&callee.name) {
             let arguments =
@@ -45,7 +82,7 @@ impl<'m> Specialiser<'_, 'm> {
             [] | ["pause"] | ["nop"] | ["rep", "nop"] | ["yield"] if call.arguments.is_empty() => {
                 self.done(state, Datum::Undefined, at)
             }
-            ["mfence"] => {
+            words if words == ["mfence"] || adds_nothing_locked(words) => {
                 if !self.is_model() {
                     return self.done(state, Datum::Undefined, at);
                 }
@@ -107,17 +144,22 @@ impl<'m> Specialiser<'_, 'm> {
                 let handle = self.argument_datum(state, call, 0)?;
                 let function = self.argument_datum(state, call, 2)?;
                 let argument = self.argument_datum(state, call, 3)?;
-                let at = self.spawn(state, Spawn { handle, function, argument }, at)?;
+                let at = self.spawn(state, Spawn { handle, function, argument, destroys: None }, at)?;
                 self.done(state, zero, at)
             }
             LibraryCall::ThreadCreateC11 => {
                 let handle = self.argument_datum(state, call, 0)?;
                 let function = self.argument_datum(state, call, 1)?;
                 let argument = self.argument_datum(state, call, 2)?;
-                let at = self.spawn(state, Spawn { handle, function, argument }, at)?;
+                let at = self.spawn(state, Spawn { handle, function, argument, destroys: None }, at)?;
                 self.done(state, zero, at)
             }
             LibraryCall::ThreadJoin | LibraryCall::ThreadJoinC11 => self.join_thread(state, known, call, at),
+            LibraryCall::Detach => {
+                let handle = self.argument_datum(state, call, 0)?;
+                self.detach(&handle);
+                self.done(state, zero, at)
+            }
             LibraryCall::Equal => {
                 let (left, right) = (self.argument_datum(state, call, 0)?, self.argument_datum(state, call, 1)?);
                 let equal = self.with_operands(|operands| operands.compare(Predicate::Equal, 64, &left, &right))?;
@@ -363,6 +405,16 @@ impl<'m> Specialiser<'_, 'm> {
     pub fn needs_model(&self) -> Step<()> {
         if self.is_model() { Ok(()) } else { Err(Interrupt::NeedsModel) }
     }
+}
+
+/// A locked instruction that adds 0 to the top of the stack, which is a fence: `lock; addl $0,-4(%rsp)`.
+fn adds_nothing_locked(words: &[&str]) -> bool {
+    let ["lock", "addl" | "addq" | "orl" | "orq", operands @ ..] = words else { return false };
+    let operands = operands.concat();
+    let place = operands.strip_prefix("$$0,").and_then(|place| place.split_once('('));
+    place.is_some_and(|(offset, register)| {
+        (offset.is_empty() || offset.parse::<i32>().is_ok()) && matches!(register, "%rsp)" | "%esp)")
+    })
 }
 
 /// The result of `bits` bits, and whether it is another number than the exact one.

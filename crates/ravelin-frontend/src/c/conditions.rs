@@ -58,7 +58,8 @@ impl Specialiser<'_, '_> {
             return Ok(self.model()?.emit(at, rmw, span));
         };
         let all = all_bits(waiters.len());
-        let others: Vec<usize> = (0..).zip(waiters).filter(|(_, own)| **own != self.thread).map(|(bit, _)| bit).collect();
+        let others: Vec<usize> =
+            (0..).zip(waiters).filter(|(_, own)| **own != self.thread).map(|(bit, _)| bit).collect();
         let clear = Instruction::rmw(RmwOp::And, bits(all), cell.clone(), Expr::Const(0), Order::Relaxed, None);
         let joined = self.model()?.emit(at, clear, span);
         if known == LibraryCall::ConditionBroadcast {
@@ -109,7 +110,9 @@ impl Specialiser<'_, '_> {
             Some(waiters) if waiters.len() > MOST_BITS => {
                 return Err(self.refuse(format!("more than {MOST_BITS} threads wait for condition variables")));
             }
-            Some(waiters) => waiters.iter().position(|own| *own == self.thread).map(|bit| (bit, all_bits(waiters.len()))),
+            Some(waiters) => {
+                waiters.iter().position(|own| *own == self.thread).map(|bit| (bit, all_bits(waiters.len())))
+            }
             None => None,
         };
         let (begin, condition) = match own_bit {

@@ -232,6 +232,15 @@ impl<'m> Specialiser<'_, 'm> {
             state.memory.remove(object);
         }
         if state.frames.is_empty() {
+            if let Some((function, argument)) = state.destroys.take() {
+                let path = self.world.paths.call(usize::MAX, self.thread as u32, 1, function);
+                state.frames = State::start(function, path).frames;
+                if let Some(parameter) = self.world.module.functions[function].parameters.first() {
+                    state.frame_mut().values.insert(parameter.local, argument);
+                }
+                return self.enter(state, at);
+            }
+            let at = self.end_detached(state, at)?;
             self.end_thread(state, &datum, at)?;
             return Ok(Next::Elsewhere);
         }

@@ -14,8 +14,9 @@ use crate::ir::module::Call;
 use ravelin_program::Order;
 
 const POINTER: u32 = 8;
-/// Where a table of virtual functions has the one that runs a closure: behind two destructors.
+/// Where a table of virtual functions has the one that runs a closure: behind two destructors, the second of which frees it.
 const RUNS: u64 = 16;
+const DESTROYS: u64 = 0;
 
 impl<'m> Specialiser<'_, 'm> {
     pub fn cplusplus(&mut self, state: &mut State, known: LibraryCall, call: &'m Call, at: Raw) -> Step<Next> {
@@ -24,11 +25,25 @@ impl<'m> Specialiser<'_, 'm> {
             LibraryCall::CxxThreadStart => {
                 let owner = self.argument_datum(state, call, 1)?;
                 let closure = self.read_at(state, &owner, 0)?;
-                let table = self.read_at(state, &closure, 0)?;
+                let table = match &closure {
+                    Datum::Pointer(object, 0) => state.tables.remove(object),
+                    _ => None,
+                };
+                let table = match table {
+                    Some(table) => table,
+                    None => self.read_at(state, &closure, 0)?,
+                };
                 let function = self.read_at(state, &table, RUNS)?;
+                // The thread destroys what the closure holds, and frees it, which nobody can observe.
+                let destroys = match self.read_at(state, &table, DESTROYS)? {
+                    Datum::Function(function) if !self.world.module.functions[function].is_declaration() => {
+                        Some(function)
+                    }
+                    _ => None,
+                };
                 // The thread owns its closure from now on.
                 let at = self.write(state, &owner, POINTER, Datum::Int(0), Order::NonAtomic, at)?;
-                let at = self.spawn(state, Spawn { handle: object, function, argument: closure }, at)?;
+                let at = self.spawn(state, Spawn { handle: object, function, argument: closure, destroys }, at)?;
                 self.done(state, Datum::Int(0), at)
             }
             LibraryCall::CxxThreadJoin => {
@@ -39,6 +54,9 @@ impl<'m> Specialiser<'_, 'm> {
                 self.done(state, Datum::Int(0), at)
             }
             LibraryCall::CxxThreadDetach => {
+                if let Ok(handle) = self.read_at(state, &object, 0) {
+                    self.detach(&handle);
+                }
                 let at = self.write(state, &object, POINTER, Datum::Int(0), Order::NonAtomic, at)?;
                 self.done(state, Datum::Int(0), at)
             }

@@ -14,6 +14,8 @@ pub(super) struct Facts {
     shared: BTreeSet<ObjectId>,
     /// Objects whose addresses are values of the model: pointers that are not known may lead to them.
     escaped: BTreeSet<ObjectId>,
+    /// Functions whose addresses are values of the model.
+    functions: BTreeSet<usize>,
     /// Addresses that are values of the model.
     pointers: BTreeSet<(ObjectId, i64)>,
     /// Scalars that a thread of the model may write, by known pointers.
@@ -43,6 +45,8 @@ pub(super) struct Facts {
     results: BTreeSet<usize>,
     /// Threads that are not started in every run.
     not_started: BTreeSet<usize>,
+    /// Threads for which nobody waits: they end with `main`.
+    detached: BTreeSet<usize>,
     /// A thread of the model ends the whole program.
     exits: bool,
     /// How often the facts have grown.
@@ -84,6 +88,15 @@ impl Facts {
 
     pub fn pointers(&self) -> impl Iterator<Item = (ObjectId, i64)> + '_ {
         self.pointers.iter().copied()
+    }
+
+    pub fn point_to_function(&mut self, function: usize) {
+        let new = self.functions.insert(function);
+        self.note(new);
+    }
+
+    pub fn functions(&self) -> impl Iterator<Item = usize> + '_ {
+        self.functions.iter().copied()
     }
 
     pub fn has_escaped(&self, object: ObjectId) -> bool {
@@ -229,6 +242,19 @@ impl Facts {
 
     pub fn always_starts(&self, thread: usize) -> bool {
         !self.not_started.contains(&thread)
+    }
+
+    pub fn detach(&mut self, thread: usize) {
+        let new = self.detached.insert(thread);
+        self.note(new);
+    }
+
+    pub fn is_detached(&self, thread: usize) -> bool {
+        self.detached.contains(&thread)
+    }
+
+    pub fn some_are_detached(&self) -> bool {
+        !self.detached.is_empty()
     }
 
     pub fn exit(&mut self) {

@@ -19,6 +19,8 @@ pub(super) enum LibraryCall {
     ThreadJoin,
     /// C11's: the result is an `int`.
     ThreadJoinC11,
+    /// The thread ends with `main` at the latest.
+    Detach,
     ThreadSelf,
     /// An address that differs from thread to thread, and leads nowhere.
     ThreadPointer,
@@ -263,8 +265,8 @@ const TABLE: &[(&str, LibraryCall)] = &[
     ("pthread_attr_destroy", LibraryCall::Ignored),
     ("pthread_attr_setdetachstate", LibraryCall::Ignored),
     ("pthread_attr_setstacksize", LibraryCall::Ignored),
-    ("pthread_detach", LibraryCall::Ignored),
-    ("thrd_detach", LibraryCall::Ignored),
+    ("pthread_detach", LibraryCall::Detach),
+    ("thrd_detach", LibraryCall::Detach),
     ("pthread_setname_np", LibraryCall::Ignored),
     ("pthread_mutexattr_destroy", LibraryCall::Ignored),
     ("pthread_mutex_destroy", LibraryCall::Ignored),

@@ -170,11 +170,12 @@ fn prepare(world: &mut World<'_>) -> Step<(Vec<Start>, Option<State>, Vec<StartA
             specialiser.world.initial = state.memory.clone();
             starts = std::mem::take(&mut specialiser.starts);
             log = std::mem::take(&mut specialiser.log);
+            specialiser.world.main_returned = ended;
             rest = (!ended).then_some(state);
         }
     }
     for function in entries {
-        starts.push(Start { function, argument: Datum::Int(0), gate: None, span: Span::NOWHERE });
+        starts.push(Start { function, argument: Datum::Int(0), destroys: None, gate: None, span: Span::NOWHERE });
     }
     Ok((starts, rest, log))
 }
@@ -256,6 +257,7 @@ fn thread(world: &mut World<'_>, number: usize, start: &Start) -> Step<LiftedThr
         let datum = if index == 0 { start.argument.clone() } else { Datum::Undefined };
         state.frame_mut().values.insert(parameter.local, datum);
     }
+    state.destroys = start.destroys.map(|function| (function, start.argument.clone()));
     if let Datum::Computed(_) = start.argument {
         let message = "the argument of a thread is computed from what other threads write";
         return Err(Interrupt::Refused(Box::new(Refusal {
@@ -285,7 +287,11 @@ fn specialise(
     }
     if specialiser.world.facts.exits() {
         let address = specialiser.made_for_model(ObjectKey::Exited, false)?;
-        specialiser.model()?.exited = Some(address);
+        specialiser.model()?.exited.push(address);
+    }
+    if specialiser.world.facts.is_detached(number) && specialiser.world.options.entry.is_empty() {
+        let address = specialiser.made_for_model(ObjectKey::Returned, false)?;
+        specialiser.model()?.exited.push(address);
     }
     if let Some(number) = gate {
         let address = specialiser.made_for_model(ObjectKey::Started(number), false)?;
@@ -310,17 +316,27 @@ fn specialise(
 
 /// Pointers that shared memory holds at the start are values of the model, too.
 fn close(world: &mut World<'_>) {
-    let mut found = Vec::new();
+    let (mut found, mut functions) = (Vec::new(), Vec::new());
     for object in world.facts.shared() {
         let Some(contents) = world.initial.get(&object) else { continue };
-        for (_, _, datum) in contents.entries() {
-            if let Datum::Pointer(target, offset) = datum {
-                found.push((*target, *offset));
+        for (offset, size, datum) in contents.entries() {
+            match datum {
+                Datum::Pointer(target, at) => found.push((*target, *at)),
+                // What no thread writes is read as the function itself, where it is known what is read.
+                Datum::Function(function)
+                    if world.facts.has_escaped(object) || world.constant_scalar(object, offset, size).is_none() =>
+                {
+                    functions.push(*function);
+                }
+                _ => {}
             }
         }
     }
     for (target, offset) in found {
         world.escape(target, offset);
+    }
+    for function in functions {
+        world.escape_function(function);
     }
 }
 
@@ -424,7 +440,10 @@ fn variables(world: &World<'_>, gone: Option<ObjectId>) -> (Vec<Variable>, HashM
     }
     variables.sort_by_key(|variable| variable.base);
     let mut moved = HashMap::new();
-    let first = variables.last().map_or(1, |last| last.base + GAP);
+    let last = variables.last().map_or(1, |last| last.base + GAP);
+    // Functions have addresses, and nothing is there.
+    let functions = world.objects.all().filter(|(_, object)| matches!(object.key, ObjectKey::Function(_)));
+    let first = functions.map(|(_, object)| object.address + GAP).fold(last, Value::max);
     for (base, variable) in (first..).zip(free) {
         moved.insert(variable.base, base);
         variables.push(Variable { base, ..variable });
@@ -492,7 +511,15 @@ fn cells(world: &World<'_>, id: ObjectId, taken: &mut HashMap<String, usize>) ->
             let value = match initial {
                 Some(Ok(Datum::Int(value))) => value,
                 Some(Ok(Datum::Pointer(target, at))) => world.objects.address(target, at),
-                _ => matches!(object.key, ObjectKey::Held(_)).into(),
+                Some(Ok(Datum::Function(function))) => {
+                    let known = world.objects.find(&ObjectKey::Function(function));
+                    known.map_or(0, |object| world.objects.address(object, 0))
+                }
+                _ => match object.key {
+                    ObjectKey::Held(_) => 1,
+                    ObjectKey::Returned => world.main_returned.into(),
+                    _ => 0,
+                },
             };
             Variable {
                 base: object.address + offset as Value,

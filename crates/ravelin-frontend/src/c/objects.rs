@@ -20,6 +20,8 @@ pub(super) struct ObjectId(pub usize);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum ObjectKey {
     Global(usize),
+    /// A function to which pointers are values of the model.
+    Function(usize),
     /// A local variable: the thread, the calls that led to its function, the number of its instruction.
     Local {
         thread: usize,
@@ -62,6 +64,8 @@ pub(super) enum ObjectKey {
     Result(usize),
     /// Made for the model: 1 once a thread has ended the program.
     Exited,
+    /// Made for the model: 1 once `main` has returned.
+    Returned,
     /// A global variable of which each thread has its own.
     ThreadLocal {
         global: usize,

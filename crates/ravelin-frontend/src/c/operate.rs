@@ -280,7 +280,9 @@ impl Operands<'_> {
             Datum::Pointer(..) => (self.address)(value)
                 .map(Expr::Const)
                 .ok_or_else(|| NoResult::Refused("the address of an object that has none".to_owned())),
-            Datum::Function(_) => Err(NoResult::Refused("arithmetic on the address of a function".to_owned())),
+            Datum::Function(_) => (self.address)(value)
+                .map(Expr::Const)
+                .ok_or_else(|| NoResult::Refused("arithmetic on the address of a function".to_owned())),
             Datum::Parts(_) => Err(NoResult::Refused("arithmetic on a whole struct".to_owned())),
             Datum::Undefined => Err(NoResult::Undefined("a value that was never written is used")),
             Datum::Opaque => Err(NoResult::Refused("floating point".to_owned())),

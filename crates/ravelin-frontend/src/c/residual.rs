@@ -28,8 +28,8 @@ pub(super) struct Residual {
     /// Nothing leads on from here.
     pub end: Raw,
     pub start: Raw,
-    /// The cell that is 1 once a thread has ended the program. Threads that wait look at it, too.
-    pub exited: Option<Address>,
+    /// The cells that are 1 once the program has ended for this thread. Threads that wait look at them, too.
+    pub exited: Vec<Address>,
     emitted: usize,
 }
 
@@ -37,7 +37,7 @@ impl Residual {
     pub fn new() -> Residual {
         let mut flow = Flow::default();
         let (start, end) = (flow.fresh(), flow.fresh());
-        Residual { flow, registers: Vec::new(), by_key: HashMap::new(), end, start, exited: None, emitted: 0 }
+        Residual { flow, registers: Vec::new(), by_key: HashMap::new(), end, start, exited: Vec::new(), emitted: 0 }
     }
 
     /// The register for this, with a name for users if it has one in the source.
@@ -85,7 +85,7 @@ impl Residual {
         let waits =
             matches!(instruction, Instruction::Wait { .. } | Instruction::Lock(_) | Instruction::BlockingCas { .. });
         self.flow.emit(from, instruction, to, span);
-        if let Some(address) = self.exited.clone().filter(|_| waits) {
+        for address in self.exited.iter().filter(|_| waits).cloned() {
             let condition = WaitCondition::equals(Expr::Const(1));
             let wait = Instruction::Wait { address, condition, order: Order::Relaxed, old: None };
             self.flow.emit(from, wait, self.end, span);

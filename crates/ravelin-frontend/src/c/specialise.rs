@@ -14,7 +14,7 @@
 //! Variables in memory are not like that, and have registers of their own.
 
 use super::facts::Footprint;
-use super::objects::ObjectId;
+use super::objects::{ObjectId, ObjectKey};
 use super::operate::{NoResult, Operands};
 use super::residual::{RegisterKey, Residual};
 use super::state::{Point, Slot, State};
@@ -50,6 +50,8 @@ pub(super) type Step<T> = Result<T, Interrupt>;
 pub(super) struct Start {
     pub function: usize,
     pub argument: Datum,
+    /// Called with the argument once the function has returned.
+    pub destroys: Option<usize>,
     /// Another thread of the model starts it, at this place; without one it runs from the beginning.
     pub gate: Option<(usize, (usize, u32, usize), u32)>,
     pub span: Span,
@@ -397,6 +399,9 @@ impl<'w, 'm> Specialiser<'w, 'm> {
             let objects = &self.world.objects;
             let address = |datum: &Datum| match datum {
                 Datum::Pointer(object, offset) => Some(objects.address(*object, *offset)),
+                Datum::Function(function) => {
+                    objects.find(&ObjectKey::Function(*function)).map(|object| objects.address(object, 0))
+                }
                 _ => None,
             };
             let residual = &self.residual;
@@ -419,9 +424,7 @@ impl<'w, 'm> Specialiser<'w, 'm> {
             // Whatever it is, the program does not depend on it, or does something undefined.
             Datum::Undefined => Ok(Expr::Const(0)),
             Datum::Opaque => Err(self.refuse("floating point in memory that other threads can access".to_owned())),
-            Datum::Function(_) => {
-                Err(self.refuse("a pointer to a function that is not known where it is called".to_owned()))
-            }
+            Datum::Function(function) => Ok(Expr::Const(self.world.escape_function(*function))),
             datum => self.with_operands(|operands| operands.expr(datum)),
         }
     }

@@ -34,6 +34,10 @@ pub(super) struct State {
     pub counters: BTreeMap<(usize, u32, usize), u32>,
     /// Threads that were waited for, and whose end the model has not waited for yet.
     pub joins: BTreeSet<usize>,
+    /// The tables of virtual functions of objects that the thread made and other threads can access.
+    pub tables: BTreeMap<ObjectId, Datum>,
+    /// What the thread calls in the end, with this argument.
+    pub destroys: Option<(usize, Datum)>,
     /// Locks that the thread holds and may take again.
     pub held: BTreeMap<(ObjectId, u64), Hold>,
 }
@@ -63,6 +67,8 @@ impl State {
             memory: PrivateMemory::new(),
             counters: BTreeMap::new(),
             joins: BTreeSet::new(),
+            tables: BTreeMap::new(),
+            destroys: None,
             held: BTreeMap::new(),
         }
     }

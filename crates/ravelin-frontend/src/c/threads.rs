@@ -17,6 +17,8 @@ pub(super) struct Spawn {
     pub handle: Datum,
     pub function: Datum,
     pub argument: Datum,
+    /// Called with the argument once the function has returned.
+    pub destroys: Option<usize>,
 }
 
 /// Size of a cell that was made for the model, of a handle of a thread, and of a part of a barrier.
@@ -31,11 +33,13 @@ pub(super) const MOST_THREADS: usize = 64;
 impl<'m> Specialiser<'_, 'm> {
     pub fn spawn(&mut self, state: &mut State, spawn: Spawn, mut at: Raw) -> Step<Raw> {
         let function = self.thread_function(&spawn.function)?;
+        let destroys = spawn.destroys;
         let span = self.span;
         let number = if self.is_model() {
             let site = self.site(state);
             let count = state.counters.get(&site).copied().unwrap_or(0);
-            let start = Start { function, argument: spawn.argument, gate: Some((self.thread, site, count)), span };
+            let gate = Some((self.thread, site, count));
+            let start = Start { function, argument: spawn.argument, destroys, gate, span };
             let Some(number) = self.world.gated(start) else {
                 return Err(self.refuse(format!("more than {MOST_THREADS} threads are started")));
             };
@@ -49,7 +53,7 @@ impl<'m> Specialiser<'_, 'm> {
             if self.starts.len() >= MOST_THREADS {
                 return Err(self.refuse(format!("more than {MOST_THREADS} threads are started")));
             }
-            self.note_start(Start { function, argument: spawn.argument, gate: None, span });
+            self.note_start(Start { function, argument: spawn.argument, destroys, gate: None, span });
             self.starts.len()
         };
         if spawn.handle != Datum::Int(0) {
@@ -153,6 +157,27 @@ impl<'m> Specialiser<'_, 'm> {
         Ok(at)
     }
 
+    /// Nobody waits for the thread.
+    pub fn detach(&mut self, handle: &Datum) {
+        if let Datum::Int(number) = handle
+            && let Ok(number) = usize::try_from(*number)
+        {
+            self.world.facts.detach(number);
+        }
+    }
+
+    /// `main` has returned: threads for which nobody waits end with it.
+    pub fn end_detached(&mut self, state: &mut State, at: Raw) -> Step<Raw> {
+        if self.thread != 0 || !self.is_model() || !self.world.facts.some_are_detached() {
+            return Ok(at);
+        }
+        let at = self.flush_joins(state, at)?;
+        let address = self.made_for_model(ObjectKey::Returned, true)?;
+        let span = self.span;
+        let store = Instruction::Store { address, value: Expr::Const(1), order: Order::Relaxed };
+        Ok(self.model()?.emit(at, store, span))
+    }
+
     /// The program ends: threads that wait do so no longer. What others do before they notice could come before the end.
     pub fn exit(&mut self, state: &mut State, at: Raw) -> Step<Next> {
         if self.is_model() {
@@ -181,6 +206,7 @@ impl<'m> Specialiser<'_, 'm> {
             ObjectKey::Once { object, offset } => format!("{}.busy", self.world.scalar_name(*object, *offset)),
             ObjectKey::Result(thread) => format!("result{thread}"),
             ObjectKey::Exited => "exited".to_owned(),
+            ObjectKey::Returned => "returned".to_owned(),
             ObjectKey::Freed(block) => format!("freed{}", block.0),
             ObjectKey::Held(block) => format!("held{}", block.0),
             _ => "hidden".to_owned(),

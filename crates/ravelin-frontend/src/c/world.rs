@@ -23,6 +23,8 @@ pub(super) struct World<'m> {
     pub facts: Facts,
     pub paths: Paths,
     pub places: Places<'m>,
+    /// `main` was executed to its end before the threads of the model begin.
+    pub main_returned: bool,
     /// What memory holds when the threads of the model begin.
     pub initial: PrivateMemory,
     /// Threads that threads of the model start, in the order in which they were first found.
@@ -48,6 +50,7 @@ impl<'m> World<'m> {
             facts: Facts::default(),
             paths: Paths::default(),
             places,
+            main_returned: false,
             initial: PrivateMemory::new(),
             gates: Vec::new(),
             reached: Vec::new(),
@@ -61,6 +64,24 @@ impl<'m> World<'m> {
         self.facts.point(object, offset);
         self.facts.escape(object);
         self.objects.place(object);
+    }
+
+    /// A table of virtual functions.
+    pub fn is_table(&self, object: ObjectId) -> bool {
+        self.objects.global(object).is_some_and(|index| {
+            let global = &self.module.globals[index];
+            global.constant && global.name.starts_with("_ZTV")
+        })
+    }
+
+    /// The address of a function becomes a value of the model.
+    pub fn escape_function(&mut self, function: usize) -> i64 {
+        let module = self.module;
+        let name = || (module.functions[function].name.clone(), None, None);
+        let object = self.objects.intern(ObjectKey::Function(function), 1, name);
+        self.objects.place(object);
+        self.facts.point_to_function(function);
+        self.objects.address(object, 0)
     }
 
     /// The number of a thread that is started at a place; `None` if there are too many.
