@@ -197,6 +197,9 @@ impl<'m> Specialiser<'_, 'm> {
         }
         let frame = state.frame();
         let path = self.world.paths.call(frame.path, frame.block.0, frame.index, function);
+        if self.named_after.is_none() && self.world.places.defines(module, function) {
+            self.named_after = Some(function);
+        }
         let mut next = State::start(function, path).frames;
         let parameters = &module.functions[function].parameters;
         if arguments.len() < parameters.len() {

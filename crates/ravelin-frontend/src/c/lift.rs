@@ -281,6 +281,10 @@ fn specialise(
     let mut at = residual.start;
     let mut specialiser = Specialiser::new(world, number, Some(residual));
     specialiser.span = span;
+    // A thread of C++ begins in the library.
+    if specialiser.world.places.defines(specialiser.world.module, function) {
+        specialiser.named_after = Some(function);
+    }
     let mut state = state;
     if number != 0 {
         specialiser.begin_thread(&mut state)?;
@@ -307,9 +311,12 @@ fn specialise(
         at = specialiser.model()?.emit(at, wait, span);
     }
     specialiser.run(state, at)?;
-    let Specialiser { residual, footprint, .. } = specialiser;
+    let Specialiser { residual, footprint, named_after, .. } = specialiser;
     match residual {
-        Some(residual) => Ok(LiftedThread { number, function, residual, span, footprint }),
+        Some(residual) => {
+            let function = named_after.unwrap_or(function);
+            Ok(LiftedThread { number, function, residual, span, footprint })
+        }
         None => Err(Interrupt::NeedsModel),
     }
 }
@@ -458,7 +465,10 @@ fn automata(world: &World<'_>, mut lifted: Vec<LiftedThread>) -> Vec<(usize, Thr
     // Different functions can have the same name in C++.
     let name_of = |function: usize| {
         let own = &world.module.functions[function];
-        own.debug.and_then(|node| world.module.debug.function_name(node)).unwrap_or(&own.name).to_owned()
+        match own.debug.and_then(|node| world.module.debug.function_name(node)).unwrap_or(&own.name) {
+            "operator()" => "lambda".to_owned(),
+            name => name.to_owned(),
+        }
     };
     let mut copies: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for thread in &lifted {

@@ -46,6 +46,12 @@ impl<'s> Places<'s> {
         Span::NOWHERE
     }
 
+    /// The text that is shown to users has this function.
+    pub fn defines(&self, module: &Module, function: usize) -> bool {
+        let place = module.functions[function].debug.and_then(|node| module.debug.function_place(node));
+        self.language != Language::Llvm && place.is_some_and(|place| self.is_source(place.file))
+    }
+
     fn find(&self, module: &Module, location: u32) -> Option<Span> {
         let place = module.debug.place(location)?;
         if !self.is_source(place.file) {

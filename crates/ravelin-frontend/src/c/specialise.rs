@@ -73,6 +73,8 @@ pub(super) struct Specialiser<'w, 'm> {
     /// `None` while `main` is executed.
     pub residual: Option<Residual>,
     pub footprint: Footprint,
+    /// The first function of the source that it calls, after which it is named.
+    pub named_after: Option<usize>,
     /// Threads that it starts, in the order in which they were found.
     pub starts: Vec<Start>,
     pub steps: u64,
@@ -119,6 +121,7 @@ impl<'w, 'm> Specialiser<'w, 'm> {
             thread,
             residual,
             footprint: Footprint::default(),
+            named_after: None,
             starts: Vec::new(),
             steps: 0,
             log: Vec::new(),

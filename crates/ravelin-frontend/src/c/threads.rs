@@ -5,7 +5,7 @@
 
 use super::library::LibraryCall;
 use super::objects::ObjectKey;
-use super::specialise::{Next, Specialiser, Start, Step};
+use super::specialise::{Interrupt, Next, Specialiser, Start, Step};
 use super::state::State;
 use super::value::Datum;
 use crate::flow::Raw;
@@ -41,7 +41,7 @@ impl<'m> Specialiser<'_, 'm> {
             let gate = Some((self.thread, site, count));
             let start = Start { function, argument: spawn.argument, destroys, gate, span };
             let Some(number) = self.world.gated(start) else {
-                return Err(self.refuse(format!("more than {MOST_THREADS} threads are started")));
+                return Err(self.too_many_threads());
             };
             state.counters.insert(site, count + 1);
             at = self.flush_joins(state, at)?;
@@ -51,7 +51,7 @@ impl<'m> Specialiser<'_, 'm> {
             number
         } else {
             if self.starts.len() >= MOST_THREADS {
-                return Err(self.refuse(format!("more than {MOST_THREADS} threads are started")));
+                return Err(self.too_many_threads());
             }
             self.note_start(Start { function, argument: spawn.argument, destroys, gate: None, span });
             self.starts.len()
@@ -60,6 +60,14 @@ impl<'m> Specialiser<'_, 'm> {
             at = self.write(state, &spawn.handle, WORD, Datum::Int(number as i64), Order::NonAtomic, at)?;
         }
         Ok(at)
+    }
+
+    fn too_many_threads(&self) -> Interrupt {
+        self.refuse_with(
+            format!("more than {MOST_THREADS} threads are started"),
+            "the end of a loop is not known if its counter is passed to threads by address, as in `pthread_create(…, &i)`"
+                .to_owned(),
+        )
     }
 
     pub fn join_thread(&mut self, state: &mut State, known: LibraryCall, call: &Call, at: Raw) -> Step<Next> {
