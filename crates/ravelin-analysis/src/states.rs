@@ -360,7 +360,8 @@ fn shown(program: &Program, snapshot: &UnpackedState) -> String {
         all
     };
     let items = program.observation.as_ref().map_or_else(everything, |observation| observation.shown.clone());
-    let items: Vec<String> = items.iter().map(|(name, atom)| format!("{name}={};", observe(atom, snapshot))).collect();
+    let value = |atom: &Observable| program.notation(atom).show(observe(atom, snapshot));
+    let items: Vec<String> = items.iter().map(|(name, atom)| format!("{name}={};", value(atom))).collect();
     items.join(" ")
 }
 

@@ -144,7 +144,7 @@ fn unrolled_thread(thread: &Thread, times: usize) -> Thread {
                 // Not an end of the thread, but nothing can follow.
                 false => (from, Instruction::Assume(Expr::Const(0))),
             };
-            copies.push(Transition { from, to, instruction, span: transition.span });
+            copies.push(Transition { from, to, instruction, span: transition.span, call: None });
         }
     }
     let locations = (0..=times).flat_map(|_| thread.locations.clone()).collect();

@@ -63,6 +63,7 @@ pub use robust::{
 };
 pub use run::{
     AccessStorage, BufferEntry, CellValue, InitialState, InitialThread, RegisterValue, RunStep, RunStepKind, StepAccess,
+    StepCall,
 };
 pub use sanitizer::{FixTrial, SanitizerReport};
 pub use states::{EndRun, EndState, EndThread, FinalCondition, FinalStates, Quantifier};

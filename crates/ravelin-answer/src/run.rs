@@ -32,6 +32,9 @@ pub struct CellValue {
     pub cell: String,
     /// Its value.
     pub value: Value,
+    /// The value as the program names it: of an `enum`, or an unsigned number that is no signed one. Omitted otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
 }
 
 /// A register and its value.
@@ -42,6 +45,9 @@ pub struct RegisterValue {
     pub register: String,
     /// Its value.
     pub value: Value,
+    /// The value as the program names it, as for a cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
 }
 
 /// A step of a run.
@@ -58,6 +64,9 @@ pub struct RunStep {
     pub position: Option<Position>,
     /// The instruction, or the store that reaches memory.
     pub text: String,
+    /// The calls of functions that the step is a part of, innermost first. Omitted if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<StepCall>,
     /// Part of the evaluation of a condition, not in the source.
     pub internal: bool,
     /// It waits until the thread's own stores are in memory: a fence, or a locked instruction. Omitted if it does not.
@@ -78,6 +87,18 @@ pub struct RunStep {
     pub part: Option<WitnessPart>,
 }
 
+/// A call of a function of the program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StepCall {
+    /// The function.
+    pub function: String,
+    /// Where it is called.
+    #[serde(flatten, with = "crate::place")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
+    pub position: Option<Position>,
+}
+
 /// What kind of step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -89,7 +110,41 @@ pub enum RunStepKind {
     Flush,
 }
 
+impl CellValue {
+    /// The value for users.
+    pub fn shown(&self) -> String {
+        shown(self.value, self.name.as_deref())
+    }
+}
+
+impl RegisterValue {
+    /// The value for users.
+    pub fn shown(&self) -> String {
+        shown(self.value, self.name.as_deref())
+    }
+}
+
+impl StepAccess {
+    /// The value for users.
+    pub fn shown(&self) -> String {
+        shown(self.value, self.name.as_deref())
+    }
+}
+
+fn shown(value: Value, name: Option<&str>) -> String {
+    name.map_or_else(|| value.to_string(), str::to_owned)
+}
+
 impl RunStep {
+    /// The calls that it is a part of, in words: ` in acquire (from line 30)`.
+    pub fn within(&self) -> String {
+        let call = |call: &StepCall| match call.position {
+            Some(position) => format!(" in {} (from line {})", call.function, position.line),
+            None => format!(" in {}", call.function),
+        };
+        self.calls.iter().map(call).collect()
+    }
+
     /// Whether a pending store reaches memory.
     pub fn is_flush(&self) -> bool {
         self.kind == RunStepKind::Flush
@@ -104,6 +159,9 @@ pub struct StepAccess {
     pub cell: String,
     /// The value that was read or written.
     pub value: Value,
+    /// The value as the program names it, as for a cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Where it was read or written.
     pub place: AccessStorage,
 }

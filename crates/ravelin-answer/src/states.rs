@@ -7,6 +7,7 @@ use crate::verdict::Stops;
 use ravelin_program::{Model, Value};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// In which states can a program end?
@@ -81,6 +82,9 @@ pub struct EndState {
     #[serde(with = "named")]
     #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, Value>"))]
     pub memory: Vec<(String, Value)>,
+    /// Values that are not written as signed numbers, as the program names them: by cell, or by `thread.register`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub names: BTreeMap<String, String>,
     /// The values that the program's observation selects, as `name=value;` each; without one, every register and named
     /// cell.
     pub shown: String,

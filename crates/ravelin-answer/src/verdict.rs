@@ -101,6 +101,9 @@ pub struct WaitingThread {
     pub cell: String,
     /// The value there, which does not let it pass.
     pub value: Value,
+    /// The value as the program names it: of an `enum`, or an unsigned number that is no signed one. Omitted otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The position of the instruction.
     #[serde(flatten, with = "crate::place")]
     #[cfg_attr(feature = "schema", schemars(with = "crate::place::LineAndColumn"))]
@@ -111,7 +114,8 @@ impl WaitingThread {
     /// The thread, the instruction and the value, as a part of a sentence.
     pub fn sentence(&self) -> String {
         let line = self.position.map(|at| format!(" (line {})", at.line)).unwrap_or_default();
-        format!("{} waits at `{}`{line}, where {} = {}", self.thread, self.text, self.cell, self.value)
+        let value = self.name.clone().unwrap_or_else(|| self.value.to_string());
+        format!("{} waits at `{}`{line}, where {} = {value}", self.thread, self.text, self.cell)
     }
 }
 

@@ -4,7 +4,7 @@
 //! must keep: a location from which something jumps has no transitions of its own and never gets any, so that of all
 //! locations merged into one at most one has transitions out of it. Only a choice needs more care; see [`Flow::branch`].
 
-use ravelin_program::{Instruction, LocId, Location, Span, Transition};
+use ravelin_program::{CallId, Instruction, LocId, Location, Span, Transition};
 
 /// A location before merging.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct Flow {
     labels: Vec<(Raw, String)>,
     edges: Vec<FlowEdge>,
     next_rank: usize,
+    /// The call that steps are a part of which are added now.
+    pub call: Option<CallId>,
 }
 
 #[derive(Debug)]
@@ -31,6 +33,7 @@ struct FlowEdge {
     to: usize,
     instruction: Instruction,
     span: Span,
+    call: Option<CallId>,
     /// Position in the order of the source.
     rank: usize,
 }
@@ -66,7 +69,7 @@ impl Flow {
     fn emit_at(&mut self, rank: usize, from: Raw, instruction: Instruction, to: Raw, span: Span) {
         let target = self.find(to);
         self.reached[target] = true;
-        self.edges.push(FlowEdge { from: from.0, to: to.0, instruction, span, rank });
+        self.edges.push(FlowEdge { from: from.0, to: to.0, instruction, span, call: self.call, rank });
     }
 
     /// Goes from one location to the other without a step. A location that would go to itself gets a step that does
@@ -160,7 +163,7 @@ impl Flow {
             .into_iter()
             .filter_map(|edge| {
                 let (from, to) = (number[edge.from]?, number[edge.to]?);
-                Some(Transition { from, to, instruction: edge.instruction, span: edge.span })
+                Some(Transition { from, to, instruction: edge.instruction, span: edge.span, call: edge.call })
             })
             .collect();
         transitions.sort_by_key(|transition| transition.from);

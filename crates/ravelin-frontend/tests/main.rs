@@ -31,6 +31,7 @@ mod rav_expectations;
 mod rav_lowering;
 mod rav_meaning;
 mod rav_round_trip;
+mod rav_unchanged;
 mod rocker_corpus;
 mod rocker_diagnostics;
 mod rocker_expectations;

@@ -1,7 +1,7 @@
 //! Builds programs without a source text, for front ends, generators and tests.
 
 use crate::{
-    Address, Copies, Domain, Expr, Goal, Instruction, LocId, Location, Order, Program, RegId, Register, Span, Thread,
+    Address, Copies, Domain, Expr, Goal, Instruction, LocId, Location, Notation, Order, Program, RegId, Register, Span, Thread,
     ThreadId, Transition, ValidationError, Value, VarId, Variable, validate,
 };
 
@@ -47,6 +47,7 @@ impl ProgramBuilder {
                 locations: vec![Location::default()],
                 transitions: Vec::new(),
                 initial: LocId(0),
+                calls: Vec::new(),
                 span: Span::NOWHERE,
             },
             here: LocId(0),
@@ -84,6 +85,7 @@ impl ThreadBuilder<'_> {
             domain,
             initial: 0,
             hidden: false,
+            notation: Notation::Signed,
             span: Span::NOWHERE,
         });
         RegId(self.thread.registers.len() - 1)
@@ -121,7 +123,7 @@ impl ThreadBuilder<'_> {
 
     /// Adds a transition between two locations.
     pub fn edge(&mut self, from: LocId, instruction: Instruction, to: LocId) {
-        self.thread.transitions.push(Transition { from, to, instruction, span: Span::NOWHERE });
+        self.thread.transitions.push(Transition { from, to, instruction, span: Span::NOWHERE, call: None });
     }
 
     /// The address of a scalar, or of an array's first cell.

@@ -3,8 +3,8 @@
 //! These are for one line of a witness or a node of a graph; the printers of ravelin-frontend write whole files.
 
 use crate::{
-    Address, Arithmetic, BinaryOp, Condition, Domain, Escape, Expr, Instruction, Memory, Observable, Order, Program,
-    RegId, Thread, UnaryOp, Value, WaitAtom,
+    Address, Arithmetic, BinaryOp, Condition, Domain, Escape, Expr, Instruction, Memory, Notation, Observable, Order,
+    Program, RegId, RmwOp, Thread, UnaryOp, Value, WaitAtom,
 };
 use std::fmt::Write;
 
@@ -14,8 +14,18 @@ impl Program {
         Show::bare(self, thread).instruction(instruction)
     }
 
+    /// How the values of what is observed are written.
+    pub fn notation(&self, atom: &Observable) -> &Notation {
+        match atom {
+            Observable::At(..) => &Notation::Signed,
+            Observable::Register(thread, register) => &self.threads[thread.0].registers[register.0].notation,
+            Observable::Memory(address) => self.memory.notation_at(*address),
+        }
+    }
+
     pub fn show_condition(&self, condition: &Condition) -> String {
-        show_expr(condition, 0, Some(Arithmetic::Checked), &mut |atom| match atom {
+        let notation = |atom: &Observable| self.notation(atom);
+        show_named(condition, Some(Arithmetic::Checked), &notation, &mut |atom| match atom {
             Observable::At(thread, location) => {
                 let thread = &self.threads[thread.0];
                 format!("{}{}", thread.name, thread.location_name(*location))
@@ -26,6 +36,54 @@ impl Program {
             }
             Observable::Memory(address) => self.memory.name_of(*address),
         })
+    }
+}
+
+/// An operand: an atom, or a number that has a name.
+#[derive(Clone)]
+enum ShownOperand<A> {
+    Atom(A),
+    Name(String),
+}
+
+/// An expression in which a number that is compared with something is written as the values of that are.
+fn show_named<'n, A: Clone>(
+    expr: &Expr<A>,
+    around: Option<Arithmetic>,
+    notation: &impl Fn(&A) -> &'n Notation,
+    show_atom: &mut impl FnMut(&A) -> String,
+) -> String {
+    let mut plain = true;
+    expr.for_each_atom(&mut |atom| plain &= *notation(atom) == Notation::Signed);
+    if plain {
+        return show_expr(expr, 0, around, show_atom);
+    }
+    show_expr(&named(expr, notation), 0, around, &mut |operand| match operand {
+        ShownOperand::Atom(atom) => show_atom(atom),
+        ShownOperand::Name(name) => name.clone(),
+    })
+}
+
+fn named<'n, A: Clone>(expr: &Expr<A>, notation: &impl Fn(&A) -> &'n Notation) -> Expr<ShownOperand<A>> {
+    let like = |side: &Expr<A>, other: &Expr<A>| match (side, other) {
+        (Expr::Const(value), Expr::Atom(atom)) => notation(atom).constant(*value),
+        _ => None,
+    };
+    let side = |side: &Expr<A>, other: &Expr<A>| match like(side, other) {
+        Some(name) => Expr::Atom(ShownOperand::Name(name)),
+        None => named(side, notation),
+    };
+    match expr {
+        Expr::Const(value) => Expr::Const(*value),
+        Expr::Atom(atom) => Expr::Atom(ShownOperand::Atom(atom.clone())),
+        Expr::Unary(op, arithmetic, operand) => Expr::Unary(*op, *arithmetic, Box::new(named(operand, notation))),
+        Expr::Binary(op, arithmetic, left, right) if op.is_comparison() || op.selects() => {
+            Expr::Binary(*op, *arithmetic, Box::new(side(left, right)), Box::new(side(right, left)))
+        }
+        Expr::Binary(op, arithmetic, left, right) => {
+            let (left, right) = (named(left, notation), named(right, notation));
+            Expr::Binary(*op, *arithmetic, Box::new(left), Box::new(right))
+        }
     }
 }
 
@@ -129,7 +187,26 @@ impl<'a> Show<'a> {
     }
 
     pub fn expr(&self, expr: &Expr) -> String {
-        show_expr(expr, 0, self.arithmetic, &mut |register| self.register(*register))
+        let notation = |register: &RegId| &self.thread.registers[register.0].notation;
+        show_named(expr, self.arithmetic, &notation, &mut |register| self.register(*register))
+    }
+
+    /// A value that goes to a cell or a register: a number is written as the values there are.
+    fn value(&self, expr: &Expr, notation: &Notation) -> String {
+        let constant = match expr {
+            Expr::Const(value) => notation.constant(*value),
+            _ => None,
+        };
+        constant.unwrap_or_else(|| self.expr(expr))
+    }
+
+    /// How the values of the cell at an address are written.
+    fn notation(&self, address: &Address) -> &Notation {
+        match (address.within, address.constant()) {
+            (Some(variable), _) => &self.memory.variables[variable.0].notation,
+            (None, Some(constant)) => self.memory.notation_at(constant),
+            (None, None) => &Notation::Signed,
+        }
     }
 
     pub fn register(&self, register: RegId) -> String {
@@ -171,7 +248,10 @@ impl<'a> Show<'a> {
     pub fn instruction(&self, instruction: &Instruction) -> String {
         match instruction {
             Instruction::Nop => "nop".to_owned(),
-            Instruction::Assign { reg, value } => format!("{} = {}", self.register(*reg), self.expr(value)),
+            Instruction::Assign { reg, value } => {
+                let notation = &self.thread.registers[reg.0].notation;
+                format!("{} = {}", self.register(*reg), self.value(value, notation))
+            }
             Instruction::Havoc { reg, lo, hi } => format!("havoc {} in {lo}..={hi}", self.register(*reg)),
             Instruction::Assume(condition) => format!("assume({})", self.expr(condition)),
             Instruction::Assert(condition) => format!("assert({})", self.expr(condition)),
@@ -182,15 +262,20 @@ impl<'a> Show<'a> {
                 format!("{} = {}.load({})", self.register(*reg), self.address(address), orders(&[], *order))
             }
             Instruction::Store { address, value, order: Order::NonAtomic } => {
-                format!("{}.write({})", self.address(address), self.expr(value))
+                format!("{}.write({})", self.address(address), self.value(value, self.notation(address)))
             }
             Instruction::Store { address, value, order } => {
-                format!("{}.store({})", self.address(address), orders(&[self.expr(value)], *order))
+                let value = self.value(value, self.notation(address));
+                format!("{}.store({})", self.address(address), orders(&[value], *order))
             }
             Instruction::Rmw { op, arithmetic, address, operand, order, old } => {
                 let own = if op.computes() { self.arithmetic.map(|_| *arithmetic) } else { self.arithmetic };
                 let inner = Show { arithmetic: own, ..*self };
-                let arguments = orders(&[inner.expr(operand)], *order);
+                let operand = match op {
+                    RmwOp::Exchange => inner.value(operand, self.notation(address)),
+                    _ => inner.expr(operand),
+                };
+                let arguments = orders(&[operand], *order);
                 let access = format!("{}.{}({arguments})", inner.address(address), op.method());
                 let access = if own == self.arithmetic { access } else { in_arithmetic(own, &access) };
                 format!("{}{access}", self.target(*old))
@@ -202,7 +287,8 @@ impl<'a> Show<'a> {
                     (None, Some(ok)) => format!("(_, {}) = ", self.register(*ok)),
                     (None, None) => String::new(),
                 };
-                let mut arguments = orders(&[self.expr(expected), self.expr(new)], *success);
+                let notation = self.notation(address);
+                let mut arguments = orders(&[self.value(expected, notation), self.value(new, notation)], *success);
                 if *failure != default_failure(*success) {
                     if *success == Order::Relaxed {
                         arguments.push_str(", relaxed");
@@ -215,7 +301,11 @@ impl<'a> Show<'a> {
             Instruction::Fence(order) => format!("fence({})", order.name()),
             Instruction::Wait { address, condition, order, old } => {
                 let place = self.address(address);
-                let condition = show_expr(&condition.expr, 0, self.arithmetic, &mut |atom| match atom {
+                let notation = |atom: &WaitAtom| match atom {
+                    WaitAtom::Read => self.notation(address),
+                    WaitAtom::Register(register) => &self.thread.registers[register.0].notation,
+                };
+                let condition = show_named(&condition.expr, self.arithmetic, &notation, &mut |atom| match atom {
                     WaitAtom::Read => place.clone(),
                     WaitAtom::Register(register) => self.register(*register),
                 });
@@ -223,7 +313,9 @@ impl<'a> Show<'a> {
                 format!("{}wait({condition}{order})", self.target(*old))
             }
             Instruction::BlockingCas { address, expected, new, order } => {
-                format!("{}.bcas({})", self.address(address), orders(&[self.expr(expected), self.expr(new)], *order))
+                let notation = self.notation(address);
+                let values = [self.value(expected, notation), self.value(new, notation)];
+                format!("{}.bcas({})", self.address(address), orders(&values, *order))
             }
             Instruction::Lock(address) => format!("lock({})", self.address(address)),
             Instruction::Unlock(address) => format!("unlock({})", self.address(address)),

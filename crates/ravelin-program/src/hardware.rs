@@ -60,6 +60,7 @@ fn lower(program: &Program) -> Program {
                     to: transition.to,
                     instruction: Instruction::Fence(Order::SeqCst),
                     span: transition.span,
+                    call: transition.call,
                 });
                 transition.to = between;
             }

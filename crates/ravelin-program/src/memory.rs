@@ -1,6 +1,6 @@
 //! The shared memory: a flat map from addresses to values, with names for some of the addresses.
 
-use crate::{Address, Domain, Expr, Fault, Span, Value};
+use crate::{Address, Domain, Expr, Fault, Notation, Span, Value};
 
 /// Index of a [`Variable`] in [`Memory::variables`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,6 +50,8 @@ pub struct Variable {
     pub domain: Domain,
     /// One per cell.
     pub initial: Vec<InitialValue>,
+    /// How the values of its cells are written.
+    pub notation: Notation,
     pub span: Span,
 }
 
@@ -70,6 +72,7 @@ impl Variable {
             len: None,
             domain: Domain::FULL,
             initial: vec![InitialValue::Value(0)],
+            notation: Notation::Signed,
             span: Span::NOWHERE,
         }
     }
@@ -164,6 +167,11 @@ impl Memory {
             Some(variable) => variable.name.clone(),
             None => format!("mem[{address}]"),
         }
+    }
+
+    /// How the values of a cell are written.
+    pub fn notation_at(&self, address: Value) -> &Notation {
+        self.variable_at(address).map_or(&Notation::Signed, |variable| &variable.notation)
     }
 
     /// Every named address, in order.

@@ -52,8 +52,10 @@ impl Program {
             for location in &mut thread.locations {
                 location.span = Span::NOWHERE;
             }
+            thread.calls.clear();
             for transition in &mut thread.transitions {
                 transition.span = Span::NOWHERE;
+                transition.call = None;
             }
         }
         program

@@ -155,7 +155,7 @@ fn insert(program: &mut Program, site: &Site, strength: FenceStrength, after_lab
     for edge in &site.edges {
         let thread = &mut program.threads[edge.thread.0];
         let transition = &mut thread.transitions[edge.transition.0];
-        let (target, span) = (transition.to, transition.span);
+        let (target, span, call) = (transition.to, transition.span, transition.call);
         let known = fences.iter().find(|(of, to, _)| *of == edge.thread && *to == target).map(|(.., fence)| *fence);
         let fence = known.unwrap_or(LocId(thread.locations.len()));
         transition.to = fence;
@@ -168,6 +168,7 @@ fn insert(program: &mut Program, site: &Site, strength: FenceStrength, after_lab
             to: target,
             instruction: Instruction::Fence(strength.order()),
             span,
+            call,
         });
         fences.push((edge.thread, target, fence));
         if after_label {

@@ -1,6 +1,6 @@
 //! A thread: a control-flow automaton with registers.
 
-use crate::{Domain, Instruction, Span, Value};
+use crate::{Domain, Instruction, Notation, Span, Value};
 
 /// Index of a [`Thread`] in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,6 +18,10 @@ pub struct LocId(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TransitionId(pub usize);
 
+/// Index of a [`Call`] in its thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CallId(pub usize);
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
     /// Its name for users: `writer`, `p[1]`.
@@ -30,6 +34,19 @@ pub struct Thread {
     /// Sorted by `from`.
     pub transitions: Vec<Transition>,
     pub initial: LocId,
+    /// The calls of functions whose bodies are parts of this code, each after the one it stands in.
+    pub calls: Vec<Call>,
+    pub span: Span,
+}
+
+/// A call of a function that a front end has put into the code of its caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The function.
+    pub function: String,
+    /// The call that it stands in.
+    pub caller: Option<CallId>,
+    /// Where it is called.
     pub span: Span,
 }
 
@@ -48,6 +65,8 @@ pub struct Register {
     pub initial: Value,
     /// Made by a front end to hold the result of a load inside an expression; not shown to users.
     pub hidden: bool,
+    /// How its values are written.
+    pub notation: Notation,
     pub span: Span,
 }
 
@@ -65,6 +84,8 @@ pub struct Transition {
     pub to: LocId,
     pub instruction: Instruction,
     pub span: Span,
+    /// The call that it is a part of.
+    pub call: Option<CallId>,
 }
 
 impl Thread {
@@ -97,6 +118,13 @@ impl Thread {
             Some(label) => format!("@{label}"),
             None => format!("#{}", location.0),
         }
+    }
+
+    /// The calls that a transition is a part of, innermost first.
+    pub fn calls_of(&self, transition: &Transition) -> impl Iterator<Item = &Call> + '_ {
+        // A caller stands before what it calls, so this ends.
+        let get = |call: Option<CallId>| call.and_then(|CallId(number)| self.calls.get(number));
+        std::iter::successors(get(transition.call), move |call| get(call.caller))
     }
 
     /// Has no path back to a location.

@@ -6,7 +6,7 @@
 use crate::story::{Demonstration, Document, Edge, Event, Fences, Graph, RunView, State, States, Step, Story, Verdict};
 use ravelin_answer::sanitizer::{Finding, Frame, PathStepKind, Problem, ProblemGroup, Standstill, WatchedAccess};
 use ravelin_answer::text::{Style, counted};
-use ravelin_answer::{AccessStorage, BufferEntry, EdgeKind, FenceChange, SanitizerReport};
+use ravelin_answer::{AccessStorage, BufferEntry, CellValue, EdgeKind, FenceChange, SanitizerReport};
 use std::fmt::Write;
 
 /// The most states to list; the document has all of them.
@@ -85,7 +85,7 @@ fn told(demonstration: &Demonstration, style: Style) -> String {
 fn run(run: &RunView) -> String {
     let mut text = String::new();
     if !run.memory.is_empty() {
-        let cells = run.memory.iter().map(|cell| format!("{} = {}", cell.cell, cell.value)).collect::<Vec<_>>();
+        let cells = run.memory.iter().map(|cell| format!("{} = {}", cell.cell, cell.shown())).collect::<Vec<_>>();
         let _ = writeln!(text, "  At the beginning memory has {}.", listing(&cells));
     }
     for (number, (step, before)) in run.steps.iter().zip(run.states()).enumerate() {
@@ -97,7 +97,7 @@ fn run(run: &RunView) -> String {
 /// One step in a sentence or two. `before` is the state it is taken in.
 pub(crate) fn sentence(run: &RunView, step: &Step, before: &State) -> String {
     let thread = run.thread_name(step);
-    let had = |cell: &str| before.memory.iter().find(|known| known.cell == cell).map(|known| known.value);
+    let had = |cell: &str| before.memory.iter().find(|known| known.cell == cell).map(CellValue::shown);
     if step.flush {
         return match step.writes.first() {
             Some(write) => {
@@ -108,7 +108,8 @@ pub(crate) fn sentence(run: &RunView, step: &Step, before: &State) -> String {
                 let line = step.line.map(|line| format!(" of line {line}")).unwrap_or_default();
                 format!(
                     "{thread}'s store{line}, {} = {}, leaves its store buffer and reaches memory{until}.",
-                    write.cell, write.value
+                    write.cell,
+                    write.shown()
                 )
             }
             None => format!("{thread}: {}.", step.text),
@@ -121,7 +122,7 @@ pub(crate) fn sentence(run: &RunView, step: &Step, before: &State) -> String {
             AccessStorage::Memory => format!("from memory{}", overtaken(run, step)),
             AccessStorage::Older => "from a write that others have overwritten".to_owned(),
         };
-        parts.push(format!("reads {} = {} {from}", read.cell, read.value));
+        parts.push(format!("reads {} = {} {from}", read.cell, read.shown()));
     }
     for write in &step.writes {
         parts.push(match write.place {
@@ -129,16 +130,16 @@ pub(crate) fn sentence(run: &RunView, step: &Step, before: &State) -> String {
                 let still = had(&write.cell)
                     .map(|old| format!("; memory still has {} = {old}", write.cell))
                     .unwrap_or_default();
-                format!("stores {} to {}, which waits in {thread}'s store buffer{still}", write.value, write.cell)
+                format!("stores {} to {}, which waits in {thread}'s store buffer{still}", write.shown(), write.cell)
             }
-            AccessStorage::Memory => format!("writes {} = {} to memory", write.cell, write.value),
+            AccessStorage::Memory => format!("writes {} = {} to memory", write.cell, write.shown()),
             AccessStorage::Older => {
-                format!("writes {} = {}, which comes before writes that others have made", write.cell, write.value)
+                format!("writes {} = {}, which comes before writes that others have made", write.cell, write.shown())
             }
         });
     }
     let registers: Vec<String> =
-        step.registers.iter().map(|changed| format!("{} = {}", changed.register, changed.value)).collect();
+        step.registers.iter().map(|changed| format!("{} = {}", changed.register, changed.shown())).collect();
     let line = step.line.map(|line| format!("line {line}, ")).unwrap_or_default();
     let place = format!(" ({line}`{}`)", step.text);
     match (parts.is_empty(), registers.is_empty()) {

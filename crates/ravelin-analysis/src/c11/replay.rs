@@ -6,8 +6,10 @@
 use super::graph::{cycle_through, edges};
 use super::witness::{MadeBy, tell};
 use crate::InternalError;
-use crate::witness::{Computation, RunGraph, Witness, describe, initial, start_of, without_accesses};
-use ravelin_answer::{AccessStorage, CellValue, RunStep, StepAccess};
+use crate::witness::{
+    Computation, RunGraph, Witness, accessed, cell_value, describe, initial, start_of, without_accesses,
+};
+use ravelin_answer::{AccessStorage, RunStep};
 use ravelin_machine::messages::{MessageRun, MessageStep};
 use ravelin_machine::{UnpackedState, Violation};
 use ravelin_program::{LocId, Model, Observable, Program, ThreadId, Value};
@@ -81,20 +83,20 @@ impl<'a> ReplayedRun<'a> {
         let Some(event) = event else { return told };
         let label = graph.events[event].label;
         let Some(address) = label.address() else { return told };
-        let cell = program.memory.name_of(address);
+        let access = |value, place| accessed(cell_value(program, address, value), place);
         let writes = &graph.writes[&address];
         let is_last = |write: usize| writes.last() == Some(&write);
         if let (Some(value), Some(source)) = (label.value_read(), graph.sources[event]) {
             // Its own write, if it has one, stands right behind what it reads.
             let latest = is_last(source) || label.writes() && is_last(event);
             let place = if latest { AccessStorage::Memory } else { AccessStorage::Older };
-            told.reads.push(StepAccess { cell: cell.clone(), value, place });
+            told.reads.push(access(value, place));
         }
         if let Some(value) = label.value_written() {
             let place = if is_last(event) { AccessStorage::Memory } else { AccessStorage::Older };
-            told.writes.push(StepAccess { cell: cell.clone(), value, place });
+            told.writes.push(access(value, place));
             if is_last(event) {
-                told.memory.push(CellValue { cell, value });
+                told.memory.push(cell_value(program, address, value));
             }
         }
         told

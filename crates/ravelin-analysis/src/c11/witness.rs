@@ -157,6 +157,7 @@ impl MadeBy {
 pub(super) fn tell(program: &Program, graph: &Graph, made_by: &[Vec<usize>]) -> Vec<Event> {
     let first = |thread: ThreadId| graph.events.partition_point(|event| event.thread < Some(thread));
     let cell = |address: Value| program.memory.name_of(address);
+    let shown = |address: Value, value: Value| program.memory.notation_at(address).show(value);
     (graph.events.iter().enumerate())
         .map(|(number, event)| Event {
             steps: event
@@ -167,10 +168,17 @@ pub(super) fn tell(program: &Program, graph: &Graph, made_by: &[Vec<usize>]) -> 
             thread: event.thread.map(|thread| program.threads[thread.0].name.clone()),
             position: program.source.position(event.span),
             text: match event.label {
-                Label::Write { address, value, .. } if event.is_initial() => format!("{} = {value}", cell(address)),
-                Label::Write { address, value, order } => format!("W {} = {value} ({})", cell(address), order.name()),
-                Label::Read { address, value, order } => format!("R {} = {value} ({})", cell(address), order.name()),
+                Label::Write { address, value, .. } if event.is_initial() => {
+                    format!("{} = {}", cell(address), shown(address, value))
+                }
+                Label::Write { address, value, order } => {
+                    format!("W {} = {} ({})", cell(address), shown(address, value), order.name())
+                }
+                Label::Read { address, value, order } => {
+                    format!("R {} = {} ({})", cell(address), shown(address, value), order.name())
+                }
                 Label::Rmw { address, read, written, order } => {
+                    let (read, written) = (shown(address, read), shown(address, written));
                     format!("U {} {read} → {written} ({})", cell(address), order.name())
                 }
                 Label::Fence { order } => format!("F ({})", order.name()),

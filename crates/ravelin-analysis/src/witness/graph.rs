@@ -62,10 +62,11 @@ fn told(program: &Program, event: &trace::TraceEvent) -> Event {
     steps.dedup();
     let accesses = event.accesses.iter().map(|access| {
         let cell = program.memory.name_of(access.address);
+        let shown = |value| program.memory.notation_at(access.address).show(value);
         match (access.read, access.write) {
-            (Some(read), Some(write)) => format!("U {cell} {} → {}", read.value, write.value),
-            (Some(read), None) => format!("R {cell} = {}", read.value),
-            (None, Some(write)) => format!("W {cell} = {}", write.value),
+            (Some(read), Some(write)) => format!("U {cell} {} → {}", shown(read.value), shown(write.value)),
+            (Some(read), None) => format!("R {cell} = {}", shown(read.value)),
+            (None, Some(write)) => format!("W {cell} = {}", shown(write.value)),
             (None, None) => cell,
         }
     });

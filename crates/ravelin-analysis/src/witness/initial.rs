@@ -1,7 +1,8 @@
 //! How a run begins: who takes part, and what memory and registers hold. With the changes that each step tells, everything that
 //! memory holds later follows from it.
 
-use ravelin_answer::{CellValue, InitialState, InitialThread, RegisterValue, RunStep};
+use super::narrate::{cell_value, register_value};
+use ravelin_answer::{CellValue, InitialState, InitialThread, RunStep};
 use ravelin_semantics::operational::{Reference, State};
 use std::collections::BTreeSet;
 
@@ -13,12 +14,11 @@ pub fn initial<'a>(reference: &Reference, start: &State, steps: impl IntoIterato
     let program = reference.program();
     let threads = program.threads.iter().zip(&start.threads).map(|(thread, state)| {
         let registers = thread.registers.iter().zip(&state.registers).filter(|(register, _)| !register.hidden);
-        let registers =
-            registers.map(|(register, value)| RegisterValue { register: register.name.clone(), value: *value });
+        let registers = registers.map(|(register, value)| register_value(register, *value));
         InitialThread { thread: thread.name.clone(), registers: registers.collect() }
     });
     let threads = threads.collect();
-    let cell = |(address, value): (&_, &_)| CellValue { cell: program.memory.name_of(*address), value: *value };
+    let cell = |(address, value): (&_, &_)| cell_value(program, *address, *value);
     let mut memory: Vec<CellValue> = start.memory.iter().map(cell).collect();
     if memory.len() > MOST_CELLS {
         let touched = |step: &'a RunStep| {

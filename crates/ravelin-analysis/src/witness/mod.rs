@@ -9,6 +9,6 @@ pub use graph::RunGraph;
 pub(crate) use graph::kind;
 pub use initial::initial;
 pub use narrate::narrate;
-pub(crate) use narrate::without_accesses;
+pub(crate) use narrate::{accessed, cell_value, without_accesses};
 pub use replay::{Computation, Witness, replay};
 pub(crate) use replay::{describe, retell, start_of};

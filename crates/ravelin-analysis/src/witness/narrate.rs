@@ -1,14 +1,16 @@
 //! One step of a run for people: who, where, what was read and written, what is pending now.
 
-use ravelin_answer::{AccessStorage, BufferEntry, CellValue, RegisterValue, RunStep, RunStepKind, StepAccess};
-use ravelin_program::{Instruction, Order, Program, Value};
+use ravelin_answer::{
+    AccessStorage, BufferEntry, CellValue, RegisterValue, RunStep, RunStepKind, StepAccess, StepCall,
+};
+use ravelin_program::{Call, Instruction, Order, Program, Register, Value};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{PendingEntry, Reference, State};
 
 /// Tells the step from one state to the next.
 pub fn narrate(reference: &Reference, before: &State, action: Action, after: &State) -> RunStep {
     let program = reference.program();
-    let cell = |address: Value, value: Value| CellValue { cell: program.memory.name_of(address), value };
+    let cell = |address: Value, value: Value| cell_value(program, address, value);
     let thread_id = action.thread();
     let thread = &program.threads[thread_id.0];
     let registers = |state: &'_ State| state.threads[thread_id.0].registers.clone();
@@ -20,7 +22,7 @@ pub fn narrate(reference: &Reference, before: &State, action: Action, after: &St
     match action {
         Action::Flush { address, .. } => {
             let written = cell(address, after.cell(address));
-            told.text = format!("{} = {} reaches memory", written.cell, written.value);
+            told.text = format!("{} = {} reaches memory", written.cell, written.shown());
             told.kind = RunStepKind::Flush;
             told.writes.push(accessed(written, AccessStorage::Memory));
         }
@@ -63,13 +65,14 @@ pub(crate) fn without_accesses(program: &Program, action: Action, before: &[Valu
         position: None,
         text: String::new(),
         kind: RunStepKind::Step,
+        calls: Vec::new(),
         internal: false,
         drains: false,
         reads: Vec::new(),
         writes: Vec::new(),
         memory: Vec::new(),
         registers: changed
-            .map(|(register, (_, new))| RegisterValue { register: register.name.clone(), value: *new })
+            .map(|(register, (_, new))| register_value(register, *new))
             .collect(),
         buffers: vec![Vec::new(); program.threads.len()],
         part: None,
@@ -77,6 +80,11 @@ pub(crate) fn without_accesses(program: &Program, action: Action, before: &[Valu
     if let Action::Step { transition, choice, .. } = action {
         let transition = &thread.transitions[transition.0];
         told.position = program.source.position(transition.span);
+        let call = |call: &Call| StepCall {
+            function: call.function.clone(),
+            position: program.source.position(call.span),
+        };
+        told.calls = thread.calls_of(transition).map(call).collect();
         told.text = program.tell_step(thread, transition, before);
         told.internal = program.is_internal(thread, transition);
         told.drains = drains(&transition.instruction);
@@ -93,23 +101,32 @@ fn drains(instruction: &Instruction) -> bool {
         || matches!(instruction, Instruction::Fence(Order::SeqCst) | Instruction::BusLock | Instruction::BusUnlock)
 }
 
-fn accessed(of: CellValue, place: AccessStorage) -> StepAccess {
-    StepAccess { cell: of.cell, value: of.value, place }
+pub(crate) fn accessed(of: CellValue, place: AccessStorage) -> StepAccess {
+    StepAccess { cell: of.cell, value: of.value, name: of.name, place }
+}
+
+/// A cell and its value.
+pub(crate) fn cell_value(program: &Program, address: Value, value: Value) -> CellValue {
+    let memory = &program.memory;
+    CellValue { cell: memory.name_of(address), value, name: memory.notation_at(address).special(value) }
+}
+
+/// A register and its value.
+pub(crate) fn register_value(register: &Register, value: Value) -> RegisterValue {
+    RegisterValue { register: register.name.clone(), value, name: register.notation.special(value) }
 }
 
 fn changed_cells(reference: &Reference, before: &State, after: &State) -> Vec<CellValue> {
     let changed = after.memory.keys().filter(|&&address| before.cell(address) != after.cell(address));
     // An unnamed cell that holds 0 again is no longer there.
     let gone = before.memory.keys().filter(|address| !after.memory.contains_key(address));
-    let cell =
-        |&address: &Value| CellValue { cell: reference.program().memory.name_of(address), value: after.cell(address) };
+    let cell = |&address: &Value| cell_value(reference.program(), address, after.cell(address));
     changed.chain(gone).map(cell).collect()
 }
 
 fn buffers(reference: &Reference, state: &State) -> Vec<Vec<BufferEntry>> {
-    let name = |address: Value| reference.program().memory.name_of(address);
     let entry = |entry: &PendingEntry| match *entry {
-        PendingEntry::Store { address, value } => BufferEntry::Store(CellValue { cell: name(address), value }),
+        PendingEntry::Store { address, value } => BufferEntry::Store(cell_value(reference.program(), address, value)),
         PendingEntry::Marker => BufferEntry::Marker,
     };
     state.threads.iter().map(|thread| thread.buffer.entries().iter().map(entry).collect()).collect()

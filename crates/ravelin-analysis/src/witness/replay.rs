@@ -161,7 +161,8 @@ pub(crate) fn describe(program: &Program, violation: Violated, waiting: &[Waitin
             let told = |waiting: &WaitingThread| {
                 let (thread, text, position) = step(waiting.thread, waiting.transition);
                 let cell = program.memory.name_of(waiting.address);
-                ravelin_answer::WaitingThread { thread, text, cell, value: waiting.found, position }
+                let name = program.memory.notation_at(waiting.address).special(waiting.found);
+                ravelin_answer::WaitingThread { thread, text, cell, value: waiting.found, name, position }
             };
             Violation::Deadlock { threads: waiting.iter().map(told).collect() }
         }

@@ -55,7 +55,7 @@ pub fn steps(threads: &[InitialThread], steps: &[RunStep], buffered: bool, style
         row.extend(step.part.map(|part| part.name().to_owned()));
         row.push(step.thread.clone());
         row.push(step.position.map(|position| position.line.to_string()).unwrap_or_default());
-        row.extend([step.text.clone(), effect(threads, step)]);
+        row.extend([format!("{}{}", step.text, step.within()), effect(threads, step)]);
         if buffered {
             row.push(pending(threads, step));
         }
@@ -73,7 +73,7 @@ pub fn effect(threads: &[InitialThread], step: &RunStep) -> String {
             AccessStorage::Memory => overtaken(threads, step),
             AccessStorage::Older => ", an older write".to_owned(),
         };
-        parts.push(format!("reads {} = {}{how}", read.cell, read.value));
+        parts.push(format!("reads {} = {}{how}", read.cell, read.shown()));
     }
     if !step.is_flush() {
         let written = step.writes.iter().filter_map(|write| {
@@ -82,12 +82,12 @@ pub fn effect(threads: &[InitialThread], step: &RunStep) -> String {
                 AccessStorage::Memory => "",
                 AccessStorage::Older => " before newer writes",
             };
-            Some(format!("writes {} = {}{how}", write.cell, write.value))
+            Some(format!("writes {} = {}{how}", write.cell, write.shown()))
         });
         parts.extend(written);
     }
     if step.reads.is_empty() {
-        parts.extend(step.registers.iter().map(|changed| format!("{} = {}", changed.register, changed.value)));
+        parts.extend(step.registers.iter().map(|changed| format!("{} = {}", changed.register, changed.shown())));
     }
     parts.join(", ")
 }
@@ -119,7 +119,7 @@ fn pending(threads: &[InitialThread], step: &RunStep) -> String {
 
 fn entries(buffer: &[BufferEntry]) -> String {
     let entry = |entry: &BufferEntry| match entry {
-        BufferEntry::Store(store) => format!("{}={}", store.cell, store.value),
+        BufferEntry::Store(store) => format!("{}={}", store.cell, store.shown()),
         BufferEntry::Marker => "|".to_owned(),
     };
     buffer.iter().map(entry).collect::<Vec<_>>().join(" ")

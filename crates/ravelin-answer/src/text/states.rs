@@ -117,10 +117,16 @@ fn state_table(states: &[EndState], with_locations: bool, style: Style) -> Strin
             if with_locations {
                 row.push(thread.location.clone());
             }
-            row.extend(thread.registers.iter().map(|(_, value)| value.to_string()));
+            row.extend(thread.registers.iter().map(|(register, value)| {
+                let name = state.names.get(&format!("{}.{register}", thread.thread));
+                name.cloned().unwrap_or_else(|| value.to_string())
+            }));
         }
         let values: HashMap<&str, _> = state.memory.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-        row.extend(cells.iter().map(|cell| values.get(cell).copied().unwrap_or(0).to_string()));
+        row.extend(cells.iter().map(|cell| match state.names.get(*cell) {
+            Some(name) => name.clone(),
+            None => values.get(cell).copied().unwrap_or(0).to_string(),
+        }));
         match state.beyond_sc {
             Some(true) => row.push(style.paint("1;31", "not sc")),
             None => row.push("not known whether sc".to_owned()),

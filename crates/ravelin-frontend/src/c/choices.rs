@@ -16,7 +16,7 @@ const MOST_STEPS: usize = 20_000;
 pub(super) fn narrow(thread: &mut Thread) -> Result<(), Span> {
     let mut more = Vec::new();
     for index in 0..thread.transitions.len() {
-        let Transition { from, to, span, .. } = thread.transitions[index];
+        let Transition { from, to, span, call, .. } = thread.transitions[index];
         let Instruction::Havoc { reg, lo, hi } = thread.transitions[index].instruction else { continue };
         if hi <= lo {
             continue;
@@ -29,7 +29,7 @@ pub(super) fn narrow(thread: &mut Thread) -> Result<(), Span> {
         if let Some(first) = steps.next() {
             thread.transitions[index].instruction = first;
         }
-        more.extend(steps.map(|instruction| Transition { from, to, instruction, span }));
+        more.extend(steps.map(|instruction| Transition { from, to, instruction, span, call }));
     }
     thread.transitions.extend(more);
     thread.transitions.sort_by_key(|transition| transition.from);

@@ -490,6 +490,7 @@ fn automata(world: &World<'_>, mut lifted: Vec<LiftedThread>) -> Vec<(usize, Thr
             locations: automaton.locations,
             transitions: automaton.transitions,
             initial: automaton.initial,
+            calls: Vec::new(),
             span,
         };
         (number, thread)

@@ -99,7 +99,7 @@ impl Assembly {
         let mut transitions = Vec::new();
         for (at, line) in self.lines.into_iter().enumerate().filter(|(at, _)| reachable[*at]) {
             let mut edge = |to: usize, instruction, span| {
-                transitions.push(Transition { from: number[at], to: number[to], instruction, span });
+                transitions.push(Transition { from: number[at], to: number[to], instruction, span, call: None });
             };
             match line {
                 Line::Step(instruction, span) => edge(settled[at + 1], instruction, span),
@@ -119,6 +119,7 @@ impl Assembly {
             locations,
             transitions,
             initial,
+            calls: Vec::new(),
             span,
         }
     }

@@ -7,7 +7,7 @@
 use super::cursor::Name;
 use super::init::{Init, InitValue};
 use crate::Diagnostic;
-use ravelin_program::{Address, Domain, Expr, InitialValue, Span, Value, VarId, Variable};
+use ravelin_program::{Notation, Address, Domain, Expr, InitialValue, Span, Value, VarId, Variable};
 use std::collections::HashMap;
 
 /// What a name stands for.
@@ -117,6 +117,7 @@ impl NamedCells {
             len,
             domain: Domain::FULL,
             initial: vec![InitialValue::Value(0); len.unwrap_or(1)],
+            notation: Notation::Signed,
             span,
         };
         match len {

@@ -9,9 +9,7 @@ use super::header::Dialect;
 use super::init::Init;
 use super::x86::register as x86_register;
 use crate::Diagnostic;
-use ravelin_program::{
-    Arithmetic, Condition, Domain, Expr, Goal, GoalKind, Observable, Observation, RegId, Register, ThreadId, Value,
-};
+use ravelin_program::{Notation, Arithmetic, Condition, Domain, Expr, Goal, GoalKind, Observable, Observation, RegId, Register, ThreadId, Value};
 use std::collections::BTreeMap;
 
 pub struct Observer<'a> {
@@ -197,6 +195,7 @@ impl Observer<'_> {
                 domain: Domain::FULL,
                 initial: 0,
                 hidden: false,
+                notation: Notation::Signed,
                 span: name.span,
             });
             RegId(thread.registers.len() - 1)

@@ -5,6 +5,7 @@
 //! whoever meets one says nothing more about it.
 
 use ravelin_program::{BinaryOp, GoalKind, Span, UnaryOp};
+use std::sync::Arc;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct File {
@@ -78,6 +79,9 @@ pub enum ItemKind {
         ty: Option<Type>,
         init: Option<Init>,
     },
+    Enum(EnumItem),
+    /// Shared, because each call of it needs it.
+    Function(Arc<Function>),
     Thread(ThreadItem),
     Goal {
         kind: GoalKind,
@@ -86,6 +90,47 @@ pub enum ItemKind {
         condition: Expr,
     },
     Error,
+}
+
+/// `enum Color { Red, Green = 5 }`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnumItem {
+    pub name: Name,
+    pub variants: Vec<Variant>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    pub name: Name,
+    pub value: Option<Expr>,
+}
+
+/// `fn f(a, mut b: u8) -> bool { … }`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    pub name: Name,
+    /// `const fn`.
+    pub constant: bool,
+    pub parameters: Vec<Parameter>,
+    pub result: Option<Type>,
+    pub body: Block,
+    /// What it gives if control gets to its end.
+    pub value: Option<FunctionValue>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    pub name: Name,
+    /// It can be assigned to.
+    pub mutable: bool,
+    pub ty: Option<Type>,
+}
+
+/// The expression at the end of a function's body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionValue {
+    pub value: Expr,
+    pub comments: Comments,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -197,7 +242,9 @@ pub enum StatementKind {
     },
     Break,
     Continue,
-    Return,
+    Match(Match<Block>),
+    /// With the value of a function.
+    Return(Option<Expr>),
     Goto(Name),
     Choose(Vec<Block>),
     Locked(Block),
@@ -224,6 +271,30 @@ pub struct If {
     pub otherwise: Option<Box<Else>>,
 }
 
+/// `match value { patterns => body … }`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Match<B> {
+    pub value: Expr,
+    pub arms: Vec<Arm<B>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arm<B> {
+    /// At least one.
+    pub patterns: Vec<ArmPattern>,
+    pub body: B,
+    /// Of the patterns.
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArmPattern {
+    /// `_`.
+    Any,
+    Value(Expr),
+    Range(RangeExpr),
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Else {
     Block(Block),
@@ -246,7 +317,7 @@ pub struct Expr {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExprKind {
-    /// At most 2^63 - 1, or 2^63 as the operand of a minus. `text` is how it was written.
+    /// At most 2^63 as the operand of a minus. Values above 2^63 - 1 are unsigned. `text` is how it was written.
     Integer {
         value: u64,
         text: String,
@@ -258,6 +329,12 @@ pub enum ExprKind {
     /// `checked(e)`, and with a type `wrapping(T, e)`: how the operators in it compute.
     Arithmetic(Option<Type>, Box<Expr>),
     AddressOf(RavPlace),
+    /// `Color::Red`.
+    Path(Name, Name),
+    Call(Box<FunctionCall>),
+    /// `if condition { value } else { value }`.
+    If(Box<IfExpr>),
+    Match(Box<Match<Expr>>),
     /// A name or an indexed one, used as a value: a register, a constant, or in a goal a cell of memory.
     Place(RavPlace),
     Access(Box<AccessCall>),
@@ -273,6 +350,20 @@ pub enum ExprKind {
         label: Name,
     },
     Error,
+}
+
+/// `f(a, b)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionCall {
+    pub name: Name,
+    pub arguments: Vec<Expr>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IfExpr {
+    pub condition: Expr,
+    pub then: Expr,
+    pub otherwise: Expr,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -388,10 +479,10 @@ pub struct WaitCall {
 }
 
 impl Expr {
-    /// Touches memory when it is evaluated.
+    /// Takes steps when it is evaluated: it touches memory, or what it computes branches.
     pub fn has_access(&self) -> bool {
         match &self.kind {
-            ExprKind::Access(_) | ExprKind::Wait(_) => true,
+            ExprKind::Access(_) | ExprKind::Wait(_) | ExprKind::Call(_) | ExprKind::If(_) | ExprKind::Match(_) => true,
             ExprKind::Unary(_, operand) | ExprKind::Paren(operand) | ExprKind::Arithmetic(_, operand) => {
                 operand.has_access()
             }
@@ -406,7 +497,7 @@ impl Expr {
     /// Uses a name as a value.
     pub fn has_name(&self) -> bool {
         match &self.kind {
-            ExprKind::Place(_) => true,
+            ExprKind::Place(_) | ExprKind::Path(..) | ExprKind::Call(_) => true,
             ExprKind::Unary(_, operand) | ExprKind::Paren(operand) | ExprKind::Arithmetic(_, operand) => {
                 operand.has_name()
             }

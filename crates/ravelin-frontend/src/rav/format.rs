@@ -8,8 +8,8 @@
 //! by its formatted text.
 
 use super::ast::{
-    AccessCall, Base, Block, Comment, Comments, Else, ExchangeResult, Expr, ExprKind, File, If, Init, InitKind, Item,
-    ItemKind, Pattern, RangeExpr, RavPlace, Statement, StatementKind, ThreadCopies, ThreadItem, ThreadRef, Type,
+    AccessCall, Arm, ArmPattern, Base, Block, Comment, Comments, Else, EnumItem, ExchangeResult, Expr, ExprKind, File,
+    Function, If, Init, InitKind, Item, ItemKind, Pattern, RangeExpr, RavPlace, Statement, StatementKind, ThreadCopies, ThreadItem, ThreadRef, Type,
     TypeKind, WaitCall,
 };
 use ravelin_program::GoalKind;
@@ -49,6 +49,23 @@ pub fn format_expr(expr: &Expr) -> String {
         ExprKind::Arithmetic(None, inner) => format!("checked({})", format_expr(inner)),
         ExprKind::Arithmetic(Some(ty), inner) => format!("wrapping({}, {})", format_type(ty), format_expr(inner)),
         ExprKind::AddressOf(place) => format!("&{}", format_place(place)),
+        ExprKind::Path(ty, name) => format!("{}::{}", ty.text, name.text),
+        ExprKind::Call(call) => {
+            let arguments: Vec<String> = call.arguments.iter().map(format_expr).collect();
+            format!("{}({})", call.name.text, arguments.join(", "))
+        }
+        ExprKind::If(branches) => {
+            let otherwise = match branches.otherwise.kind {
+                ExprKind::If(_) => format_expr(&branches.otherwise),
+                _ => format!("{{ {} }}", format_expr(&branches.otherwise)),
+            };
+            format!("if {} {{ {} }} else {otherwise}", format_expr(&branches.condition), format_expr(&branches.then))
+        }
+        ExprKind::Match(matched) => {
+            let arm = |arm: &Arm<Expr>| format!("{} => {}", format_arm(&arm.patterns), format_expr(&arm.body));
+            let arms: Vec<String> = matched.arms.iter().map(arm).collect();
+            format!("match {} {{ {} }}", format_expr(&matched.value), arms.join(", "))
+        }
         ExprKind::Place(place) => format_place(place),
         ExprKind::Access(access) => format_access(access),
         ExprKind::Wait(wait) => format_wait(wait),
@@ -59,6 +76,39 @@ pub fn format_expr(expr: &Expr) -> String {
         }
         ExprKind::Error => String::new(),
     }
+}
+
+fn format_arm(patterns: &[ArmPattern]) -> String {
+    let pattern = |pattern: &ArmPattern| match pattern {
+        ArmPattern::Any => "_".to_owned(),
+        ArmPattern::Value(value) => format_expr(value),
+        ArmPattern::Range(range) => format_range(range),
+    };
+    patterns.iter().map(pattern).collect::<Vec<_>>().join(" | ")
+}
+
+fn format_enum(item: &EnumItem) -> String {
+    let variants = item.variants.iter().map(|variant| match &variant.value {
+        Some(value) => format!("{} = {}", variant.name.text, format_expr(value)),
+        None => variant.name.text.clone(),
+    });
+    let variants: Vec<String> = variants.collect();
+    if variants.is_empty() {
+        return format!("enum {} {{}}", item.name.text);
+    }
+    format!("enum {} {{ {} }}", item.name.text, variants.join(", "))
+}
+
+/// What stands before the body.
+fn format_signature(function: &Function) -> String {
+    let parameters = function.parameters.iter().map(|parameter| {
+        let ty = parameter.ty.as_ref().map(|ty| format!(": {}", format_type(ty))).unwrap_or_default();
+        format!("{}{}{ty}", if parameter.mutable { "mut " } else { "" }, parameter.name.text)
+    });
+    let parameters: Vec<String> = parameters.collect();
+    let result = function.result.as_ref().map(|ty| format!(" -> {}", format_type(ty))).unwrap_or_default();
+    let constant = if function.constant { "const " } else { "" };
+    format!("{constant}fn {}({}){result} ", function.name.text, parameters.join(", "))
 }
 
 fn format_access(access: &AccessCall) -> String {
@@ -200,6 +250,12 @@ impl Writer {
                 let init = init.as_ref().map(|init| format!(" = {}", format_init(init))).unwrap_or_default();
                 format!("static {}{ty}{init};", name.text)
             }
+            ItemKind::Enum(item) => format_enum(item),
+            ItemKind::Function(function) => {
+                self.start(comments);
+                self.function(function);
+                return self.finish("", comments);
+            }
             ItemKind::Thread(thread) => {
                 self.start(comments);
                 self.thread(thread);
@@ -236,11 +292,22 @@ impl Writer {
         self.block(&format!("thread {}{copies} ", thread.name.text), &thread.body);
     }
 
+    fn function(&mut self, function: &Function) {
+        let value = function.value.as_ref();
+        let value = value.map(|value| (&value.comments, format_expr(&value.value)));
+        self.block_with(&format_signature(function), &function.body, value);
+    }
+
     /// Writes `head { … }` without an end of line.
     fn block(&mut self, head: &str, block: &Block) {
+        self.block_with(head, block, None);
+    }
+
+    /// The same with a value at the end of the block.
+    fn block_with(&mut self, head: &str, block: &Block, value: Option<(&Comments, String)>) {
         self.out.push_str(head);
         self.out.push('{');
-        if block.statements.is_empty() && block.end.is_empty() {
+        if block.statements.is_empty() && block.end.is_empty() && value.is_none() {
             self.out.push('}');
             return;
         }
@@ -249,6 +316,9 @@ impl Writer {
         self.fresh = true;
         for statement in &block.statements {
             self.statement(statement);
+        }
+        if let Some((comments, value)) = value {
+            self.simple(comments, &value);
         }
         self.comment_lines(&block.end);
         self.depth -= 1;
@@ -283,6 +353,19 @@ impl Writer {
                 for (number, branch) in branches.iter().enumerate() {
                     self.block(if number == 0 { "choose " } else { " or " }, branch);
                 }
+            }
+            StatementKind::Match(matched) => {
+                self.out.push_str(&format!("match {} {{", format_expr(&matched.value)));
+                self.out.push('\n');
+                self.depth += 1;
+                for arm in &matched.arms {
+                    self.indent();
+                    self.block(&format!("{} => ", format_arm(&arm.patterns)), &arm.body);
+                    self.out.push('\n');
+                }
+                self.depth -= 1;
+                self.indent();
+                self.out.push('}');
             }
             StatementKind::Locked(body) => self.block("locked ", body),
             StatementKind::Block(body) => self.block("", body),
@@ -320,7 +403,8 @@ fn simple_statement(kind: &StatementKind) -> Option<String> {
         StatementKind::Effect(expr) => format!("{};", format_expr(expr)),
         StatementKind::Break => "break;".to_owned(),
         StatementKind::Continue => "continue;".to_owned(),
-        StatementKind::Return => "return;".to_owned(),
+        StatementKind::Return(None) => "return;".to_owned(),
+        StatementKind::Return(Some(value)) => format!("return {};", format_expr(value)),
         StatementKind::Goto(label) => format!("goto {};", label.text),
         StatementKind::Assume(condition) => format!("assume({});", format_expr(condition)),
         StatementKind::Assert(condition) => format!("assert({});", format_expr(condition)),

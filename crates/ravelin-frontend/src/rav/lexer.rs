@@ -22,7 +22,7 @@ pub struct RavTokens {
 /// Longer ones first, so that the first match is the longest.
 const SYMBOLS: &[&str] = &[
     "<<=", ">>=", "..=", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "..", "+=", "-=", "*=", "/=", "%=", "&=",
-    "|=", "^=", "{", "}", "(", ")", "[", "]", ";", ":", ",", ".", "=", "+", "-", "*", "/", "%", "&", "|", "^", "!",
+    "|=", "^=", "->", "=>", "::", "{", "}", "(", ")", "[", "]", ";", ":", ",", ".", "=", "+", "-", "*", "/", "%", "&", "|", "^", "!",
     "<", ">", "@",
 ];
 
@@ -128,7 +128,7 @@ impl Lexer for RavLexer<'_> {
             None => (digits.as_str(), 10),
         };
         let well_formed = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
-        let value = u64::from_str_radix(digits, radix).ok().filter(|&value| value <= 1 << 63);
+        let value = u64::from_str_radix(digits, radix).ok();
         if !well_formed {
             self.out.diagnostics.push(
                 Diagnostic::error(span, format!("`{written}` is not an integer"))
@@ -162,5 +162,5 @@ impl RavLexer<'_> {
 /// An integer that no value can hold.
 pub fn too_large(span: Span) -> Diagnostic {
     Diagnostic::error(span, "this integer does not fit in 64 bits")
-        .with_note("values are signed: they go from -9223372036854775808 to 9223372036854775807")
+        .with_note("values go from -9223372036854775808 to 9223372036854775807, and those of `u64` to 18446744073709551615")
 }

@@ -5,7 +5,7 @@ use super::edit::{EditPiece, EditPlace, PiecePart, at_end, before};
 use super::orders::{OrderStyle, OrderedAccess};
 use super::{FenceWords, TextOutline};
 use crate::rav::ast::{
-    self, AccessCall, Block, Else, ExchangeResult, Expr, ExprKind, File, ItemKind, Method, Name, Statement,
+    self, AccessCall, Block, Else, ExchangeResult, Expr, ExprKind, File, Function, ItemKind, Method, Name, Statement,
     StatementKind,
 };
 use crate::rav::for_each_block;
@@ -20,22 +20,37 @@ pub fn outline(text: &str, file: &File) -> TextOutline {
         "fence(acq_rel);".to_owned(),
     ));
     for item in &file.items {
-        if let ItemKind::Thread(thread) = &item.kind {
-            block(text, &thread.body, &mut outline);
+        match &item.kind {
+            ItemKind::Thread(thread) => block(text, &thread.body, &mut outline),
+            // What is computed for constants takes no steps.
+            ItemKind::Function(function) if !function.constant => self::function(text, function, &mut outline),
+            _ => {}
         }
     }
     outline
 }
 
+fn function(text: &str, function: &Function, outline: &mut TextOutline) {
+    let Some(value) = &function.value else { return block(text, &function.body, outline) };
+    statements(text, &function.body, outline);
+    let at = value.value.span.start as usize;
+    outline.insertions.push(EditPlace { at, pieces: vec![before(text, at, "", 0)], ..EditPlace::default() });
+    orders_in(&value.value, None, outline);
+}
+
 fn block(text: &str, block: &Block, outline: &mut TextOutline) {
+    statements(text, block, outline);
+    let close = (block.span.end as usize).saturating_sub(1);
+    let last = block.statements.last().map(|statement| statement.span.start as usize);
+    outline.insertions.push(EditPlace { at: close, pieces: vec![at_end(text, close, last)], ..EditPlace::default() });
+}
+
+fn statements(text: &str, block: &Block, outline: &mut TextOutline) {
     for statement in &block.statements {
         let at = statement.span.start as usize;
         outline.insertions.push(EditPlace { at, pieces: vec![before(text, at, "", 0)], ..EditPlace::default() });
         self::statement(text, statement, outline);
     }
-    let close = (block.span.end as usize).saturating_sub(1);
-    let last = block.statements.last().map(|statement| statement.span.start as usize);
-    outline.insertions.push(EditPlace { at: close, pieces: vec![at_end(text, close, last)], ..EditPlace::default() });
 }
 
 fn statement(text: &str, statement: &Statement, outline: &mut TextOutline) {
@@ -110,7 +125,8 @@ fn orders(statement: &Statement, outline: &mut TextOutline) {
         // The step of an access that is all of a statement starts where the statement does.
         StatementKind::Effect(expr)
         | StatementKind::Let { value: Some(expr), .. }
-        | StatementKind::Assign { value: expr, .. } => {
+        | StatementKind::Assign { value: expr, .. }
+        | StatementKind::Return(Some(expr)) => {
             let whole = expr.computed();
             let detour =
                 matches!(&whole.kind, ExprKind::Access(access) if access.outcome == Some(ExchangeResult::IsErr));
@@ -120,6 +136,7 @@ fn orders(statement: &Statement, outline: &mut TextOutline) {
         StatementKind::CompoundAssign { value, .. } => orders_in(value, None, outline),
         StatementKind::Assume(condition) | StatementKind::Assert(condition) => orders_in(condition, None, outline),
         StatementKind::While { condition, .. } => orders_in(condition, None, outline),
+        StatementKind::Match(matched) => orders_in(&matched.value, None, outline),
         StatementKind::If(first) => {
             let mut conditional = Some(first);
             while let Some(current) = conditional.take() {
@@ -172,6 +189,16 @@ fn orders_in(expr: &Expr, step: Option<usize>, outline: &mut TextOutline) {
             orders_in(right, None, outline);
         }
         ExprKind::AddressOf(place) | ExprKind::Place(place) => orders_in_index(place, outline),
+        ExprKind::Call(call) => call.arguments.iter().for_each(|argument| orders_in(argument, None, outline)),
+        ExprKind::If(branches) => {
+            for part in [&branches.condition, &branches.then, &branches.otherwise] {
+                orders_in(part, None, outline);
+            }
+        }
+        ExprKind::Match(matched) => {
+            orders_in(&matched.value, None, outline);
+            matched.arms.iter().for_each(|arm| orders_in(&arm.body, None, outline));
+        }
         _ => {}
     }
 }

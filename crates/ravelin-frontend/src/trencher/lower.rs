@@ -5,10 +5,8 @@ use super::numeral::Numeral;
 use super::syntax::{FileText, InstructionText, MemorySize, Term, ThreadText};
 use super::word::Word;
 use crate::Diagnostic;
-use ravelin_program::{
-    Address, Copies, Domain, Escape, Expr, Instruction, LocId, Location, Memory, Order, Program, RegId, Register,
-    Source, Thread, Transition, UnaryOp, VarId, Variable,
-};
+use ravelin_program::{Notation, Address, Copies, Domain, Escape, Expr, Instruction, LocId, Location, Memory, Order, Program, RegId, Register,
+    Source, Thread, Transition, UnaryOp, VarId, Variable};
 use std::collections::{HashMap, HashSet};
 
 /// What a register or a cell holds if the file says how large memory is.
@@ -61,7 +59,7 @@ fn lower_thread<'a>(text: &ThreadText<'a>, size: Option<MemorySize>, diagnostics
     for transition in &text.transitions {
         let (from, to) = (lowering.state(transition.from), lowering.state(transition.to));
         let instruction = lowering.instruction(&transition.instruction);
-        transitions.push(Transition { from, to, instruction, span: transition.span });
+        transitions.push(Transition { from, to, instruction, span: transition.span, call: None });
     }
     transitions.sort_by_key(|transition| transition.from);
     let thread = Thread {
@@ -72,6 +70,7 @@ fn lower_thread<'a>(text: &ThreadText<'a>, size: Option<MemorySize>, diagnostics
         locations: lowering.locations,
         transitions,
         initial,
+        calls: Vec::new(),
         span: text.name.span,
     };
     if text.complete {
@@ -120,7 +119,7 @@ impl<'a> Lowering<'a, '_> {
         *self.names.entry(word.text).or_insert_with(|| {
             let name = word.text.to_owned();
             let domain = if self.size.is_some() { BYTE } else { Domain::FULL };
-            self.registers.push(Register { name, domain, initial: 0, hidden: false, span: word.span });
+            self.registers.push(Register { name, domain, initial: 0, hidden: false, notation: Notation::Signed, span: word.span });
             RegId(self.registers.len() - 1)
         })
     }

@@ -224,7 +224,7 @@ fn states(states: &States) -> Markup {
         }
         let value = |state: &EndStateView, name: &str| {
             let found = state.values.iter().find(|(other, _)| other == name);
-            found.map(|(_, value)| value.to_string()).unwrap_or_default()
+            found.map(|(_, value)| value.clone()).unwrap_or_default()
         };
         html! {
             div.scroll tabindex="0" role="region" aria-label="states" {

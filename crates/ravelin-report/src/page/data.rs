@@ -9,7 +9,7 @@
 
 use super::run::written;
 use crate::story::{RunView, Step};
-use ravelin_answer::BufferEntry;
+use ravelin_answer::{BufferEntry, CellValue, RegisterValue};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -17,13 +17,13 @@ use std::collections::HashMap;
 pub fn of(run: &RunView, shown: &[usize]) -> String {
     let mut texts = Texts::default();
     let memory: Vec<Value> =
-        run.memory.iter().flat_map(|cell| [json!(texts.number(&cell.cell)), exact(cell.value)]).collect();
+        run.memory.iter().flat_map(|cell| [json!(texts.number(&cell.cell)), exact(cell.value, cell.name.as_deref())]).collect();
     let mut registers = Vec::new();
     for thread in &run.threads {
         let values = thread.registers.iter();
         registers.push(
             values
-                .flat_map(|register| [json!(texts.number(&register.register)), exact(register.value)])
+                .flat_map(|register| [json!(texts.number(&register.register)), exact(register.value, register.name.as_deref())])
                 .collect::<Vec<_>>(),
         );
     }
@@ -52,16 +52,17 @@ fn told(step: &Step, before: &[BufferEntry], texts: &mut Texts) -> Value {
         part,
         json!(u8::from(step.flush)),
     ];
-    let mut pairs = |list: &[(&str, i64)]| -> Value {
-        list.iter().flat_map(|(name, value)| [json!(texts.number(name)), exact(*value)]).collect()
+    let cell = |texts: &mut Texts, of: &CellValue| [json!(texts.number(&of.cell)), exact(of.value, of.name.as_deref())];
+    let register = |texts: &mut Texts, of: &RegisterValue| {
+        [json!(texts.number(&of.register)), exact(of.value, of.name.as_deref())]
     };
-    let memory: Vec<(&str, i64)> = step.memory.iter().map(|cell| (cell.cell.as_str(), cell.value)).collect();
-    let registers: Vec<(&str, i64)> =
-        step.registers.iter().map(|register| (register.register.as_str(), register.value)).collect();
-    let written: Vec<(&str, i64)> = written(step);
-    told.push(pairs(&memory));
-    told.push(pairs(&registers));
-    told.push(if written == memory { json!(0) } else { pairs(&written) });
+    let written = written(step);
+    told.push(step.memory.iter().flat_map(|of| cell(texts, of)).collect());
+    told.push(step.registers.iter().flat_map(|of| register(texts, of)).collect());
+    told.push(match written == step.memory {
+        true => json!(0),
+        false => written.iter().flat_map(|of| cell(texts, of)).collect(),
+    });
     told.push(splice(before, after, texts));
     while told.len() > 6 && told.last().is_some_and(|last| last == &json!([]) || last == &json!(0)) {
         told.pop();
@@ -79,15 +80,18 @@ fn splice(before: &[BufferEntry], after: &[BufferEntry], texts: &mut Texts) -> V
         return json!([]);
     }
     let entry = |entry: &BufferEntry| match entry {
-        BufferEntry::Store(cell) => [json!(texts.number(&cell.cell)), exact(cell.value)],
+        BufferEntry::Store(cell) => [json!(texts.number(&cell.cell)), exact(cell.value, cell.name.as_deref())],
         BufferEntry::Marker => [json!(-1), json!(0)],
     };
     let come = new.iter().flat_map(entry).collect::<Vec<_>>();
     Value::Array([vec![json!(same), json!(old.len())], come].concat())
 }
 
-/// A JavaScript number holds 53 bits; larger values are texts.
-fn exact(value: i64) -> Value {
+/// A JavaScript number holds 53 bits; larger values are texts, and so are values with a name.
+fn exact(value: i64, name: Option<&str>) -> Value {
+    if let Some(name) = name {
+        return json!(name);
+    }
     if value.unsigned_abs() < 1 << 53 { json!(value) } else { json!(value.to_string()) }
 }
 

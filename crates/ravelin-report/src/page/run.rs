@@ -9,7 +9,7 @@ use super::data;
 use crate::story::{Demonstration, RunView, Step};
 use maud::{Markup, PreEscaped, html};
 use ravelin_answer::text::counted;
-use ravelin_answer::{AccessStorage, BufferEntry};
+use ravelin_answer::{AccessStorage, BufferEntry, CellValue};
 
 /// How many rows are in the page itself.
 pub const ROWS: usize = 250;
@@ -76,7 +76,7 @@ fn threads_shown(run: &RunView) -> Vec<usize> {
 
 fn start_row(run: &RunView, shown: &[usize], parts: bool) -> Markup {
     let cells: Vec<String> =
-        run.memory.iter().take(MOST_CELLS).map(|cell| format!("{} = {}", cell.cell, cell.value)).collect();
+        run.memory.iter().take(MOST_CELLS).map(|cell| format!("{} = {}", cell.cell, cell.shown())).collect();
     let more = if run.memory.len() > MOST_CELLS { " …" } else { "" };
     html! {
         tr.start data-step="0" {
@@ -90,7 +90,7 @@ fn start_row(run: &RunView, shown: &[usize], parts: bool) -> Markup {
 
 fn row(run: &RunView, shown: &[usize], parts: bool, number: usize, step: &Step) -> Markup {
     let acting = shown.iter().position(|&thread| thread == step.thread).unwrap_or(0);
-    let changes: Vec<String> = written(step).iter().map(|(cell, value)| format!("{cell} = {value}")).collect();
+    let changes: Vec<String> = written(step).iter().map(|cell| format!("{} = {}", cell.cell, cell.shown())).collect();
     let reaches_memory = !changes.is_empty();
     let buffer_before = |thread: usize| match number {
         0 => &[][..],
@@ -131,14 +131,18 @@ fn row(run: &RunView, shown: &[usize], parts: bool, number: usize, step: &Step) 
 }
 
 /// What a step writes to memory, whether or not that changes it.
-pub fn written(step: &Step) -> Vec<(&str, i64)> {
-    let mut written: Vec<(&str, i64)> = Vec::new();
+pub fn written(step: &Step) -> Vec<CellValue> {
+    let mut written: Vec<CellValue> = Vec::new();
     let in_memory = step.writes.iter().filter(|write| write.place == AccessStorage::Memory);
-    let written_there = in_memory.map(|write| (write.cell.as_str(), write.value));
-    for (cell, value) in written_there.chain(step.memory.iter().map(|cell| (cell.cell.as_str(), cell.value))) {
-        match written.iter_mut().find(|(other, _)| *other == cell) {
-            Some(other) => other.1 = value,
-            None => written.push((cell, value)),
+    let written_there = in_memory.map(|write| CellValue {
+        cell: write.cell.clone(),
+        value: write.value,
+        name: write.name.clone(),
+    });
+    for cell in written_there.chain(step.memory.iter().cloned()) {
+        match written.iter_mut().find(|other| other.cell == cell.cell) {
+            Some(other) => *other = cell,
+            None => written.push(cell),
         }
     }
     written
@@ -150,9 +154,9 @@ fn chips(before: &[BufferEntry], after: &[BufferEntry], step: &Step) -> Markup {
     let chip = |text: String| html! { span.chip { (text) } };
     html! {
         @if step.flush {
-            @for write in &step.writes { (chip(format!("{}={}", write.cell, write.value))) }
+            @for write in &step.writes { (chip(format!("{}={}", write.cell, write.shown()))) }
         } @else if entering {
-            @for write in &step.writes { (chip(format!("{}={}", write.cell, write.value))) }
+            @for write in &step.writes { (chip(format!("{}={}", write.cell, write.shown()))) }
         }
     }
 }

@@ -28,11 +28,11 @@ fn words(step: &RunStep) -> String {
     let mut parts = vec![format!("{thread}: `{text}`")];
     for read in &step.reads {
         let from = if read.place == AccessStorage::Buffer { " from its own store buffer" } else { "" };
-        parts.push(format!("reads {} = {}{from}", read.cell, read.value));
+        parts.push(format!("reads {} = {}{from}", read.cell, read.shown()));
     }
     for write in &step.writes {
         let to = if write.place == AccessStorage::Buffer { ", which waits in its store buffer" } else { "" };
-        parts.push(format!("writes {} = {}{to}", write.cell, write.value));
+        parts.push(format!("writes {} = {}{to}", write.cell, write.shown()));
     }
     parts.join(", ")
 }

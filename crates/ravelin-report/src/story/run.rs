@@ -99,7 +99,7 @@ impl State {
     fn follow(&mut self, step: &Step) {
         for changed in &step.memory {
             match self.memory.iter_mut().find(|cell| cell.cell == changed.cell) {
-                Some(cell) => cell.value = changed.value,
+                Some(cell) => cell.clone_from(changed),
                 // A cell without a name, which is not shown before it holds a value.
                 None => self.memory.push(changed.clone()),
             }
@@ -107,7 +107,7 @@ impl State {
         if let Some(registers) = self.registers.get_mut(step.thread) {
             for changed in &step.registers {
                 match registers.iter_mut().find(|register| register.register == changed.register) {
-                    Some(register) => register.value = changed.value,
+                    Some(register) => register.clone_from(changed),
                     None => registers.push(changed.clone()),
                 }
             }
@@ -130,7 +130,7 @@ pub fn run(initial: &InitialState, steps: &[answer::RunStep], buffered: bool) ->
             part: step.part,
             line: step.position.map(|at| at.line),
             column: step.position.map(|at| at.column),
-            text: step.text.clone(),
+            text: format!("{}{}", step.text, step.within()),
             flush: step.is_flush(),
             effect: effect(&run.threads, step),
             reads: step.reads.clone(),

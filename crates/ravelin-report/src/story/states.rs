@@ -16,7 +16,7 @@ pub struct States {
 /// A state as names and values: registers as `thread.register`, then cells.
 #[derive(Clone, Debug)]
 pub struct EndStateView {
-    pub values: Vec<(String, i64)>,
+    pub values: Vec<(String, String)>,
     /// Sequential consistency forbids it; none if that could not be determined.
     pub beyond_sc: Option<bool>,
 }
@@ -26,7 +26,12 @@ impl From<&answer::EndState> for EndStateView {
         let registers = state.threads.iter().flat_map(|thread| {
             thread.registers.iter().map(|(register, value)| (format!("{}.{register}", thread.thread), *value))
         });
-        EndStateView { values: registers.chain(state.memory.iter().cloned()).collect(), beyond_sc: state.beyond_sc }
+        let shown = |(name, value): (String, i64)| {
+            let value = state.names.get(&name).cloned().unwrap_or_else(|| value.to_string());
+            (name, value)
+        };
+        let values = registers.chain(state.memory.iter().cloned()).map(shown).collect();
+        EndStateView { values, beyond_sc: state.beyond_sc }
     }
 }
 

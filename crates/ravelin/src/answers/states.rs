@@ -2,10 +2,12 @@
 
 use ravelin_analysis::states::{self as analysis, final_goal};
 use ravelin_answer::{EndRun, EndState, EndThread, FinalCondition, FinalStates, Quantifier};
-use ravelin_program::{Goal, GoalKind, Program};
+use ravelin_program::{Goal, GoalKind, Notation, Program, Value};
+use std::collections::HashMap;
 
 /// The answer to `states`.
 pub fn final_states(file: &str, program: &Program, found: &analysis::FinalStates) -> FinalStates {
+    let notations = notations(program);
     FinalStates {
         file: file.to_owned(),
         name: program.name.clone(),
@@ -17,14 +19,25 @@ pub fn final_states(file: &str, program: &Program, found: &analysis::FinalStates
         seq_cst_open: found.seq_cst_open,
         cut_off: found.cut_off,
         limit: found.limit.map(Into::into),
-        finals: found.finals.iter().map(end_state).collect(),
-        stuck: found.stuck.iter().map(end_state).collect(),
+        finals: found.finals.iter().map(|state| end_state(state, &notations)).collect(),
+        stuck: found.stuck.iter().map(|state| end_state(state, &notations)).collect(),
         statistics: (&found.statistics).into(),
         stops: None,
     }
 }
 
-fn end_state(state: &analysis::EndState) -> EndState {
+/// How values are written that are not signed numbers, by cell and by `thread.register`.
+fn notations(program: &Program) -> HashMap<String, &Notation> {
+    let memory = &program.memory;
+    let cells = memory.named_addresses().map(|address| (memory.name_of(address), memory.notation_at(address)));
+    let registers = program.threads.iter().flat_map(|thread| {
+        let registers = thread.registers.iter().filter(|register| !register.hidden);
+        registers.map(|register| (format!("{}.{}", thread.name, register.name), &register.notation))
+    });
+    cells.chain(registers).filter(|(_, notation)| **notation != Notation::Signed).collect()
+}
+
+fn end_state(state: &analysis::EndState, notations: &HashMap<String, &Notation>) -> EndState {
     let shown = &state.shown;
     let threads = shown.threads.iter().map(|thread| EndThread {
         thread: thread.name.clone(),
@@ -32,7 +45,14 @@ fn end_state(state: &analysis::EndState) -> EndState {
         at_end: thread.at_end,
         registers: thread.registers.clone(),
     });
+    let name = |name: String, value: Value| Some((notations.get(&name)?.special(value)?, name));
+    let registers = shown.threads.iter().flat_map(|thread| {
+        thread.registers.iter().filter_map(|(register, value)| name(format!("{}.{register}", thread.name), *value))
+    });
+    let cells = shown.memory.iter().filter_map(|(cell, value)| name(cell.clone(), *value));
+    let names = registers.chain(cells).map(|(shown, name)| (name, shown)).collect();
     EndState {
+        names,
         threads: threads.collect(),
         memory: shown.memory.clone(),
         shown: shown.text.clone(),

@@ -6,10 +6,8 @@
 
 use super::plan::{LoopPlan, mentions};
 use super::regions::Region;
-use ravelin_program::{
-    Domain, Expr, Instruction, LocId, Location, Program, RegId, Register, Span, Thread, Transition, WaitAtom,
-    WaitCondition,
-};
+use ravelin_program::{Notation, Domain, Expr, Instruction, LocId, Location, Program, RegId, Register, Span, Thread, Transition, WaitAtom,
+    WaitCondition};
 use std::collections::BTreeSet;
 
 /// Where the steps of a plan start instead of the loop.
@@ -51,7 +49,7 @@ pub(super) fn apply(
         let to = fresh(thread);
         match waiting {
             None => heads.push((instruction, to, span)),
-            Some(from) => added.push(Transition { from, to, instruction, span }),
+            Some(from) => added.push(Transition { from, to, instruction, span, call: None }),
         }
         waiting = Some(to);
     }
@@ -63,11 +61,11 @@ pub(super) fn apply(
             let to = if at == last { way.to } else { fresh(thread) };
             if !instruction.accesses().is_empty() {
                 let from = from.unwrap_or(roots[0]);
-                row.push(Transition { from, to, instruction: instruction.clone(), span });
+                row.push(Transition { from, to, instruction: instruction.clone(), span, call: None });
             }
             match from {
                 None => heads.push((instruction, to, span)),
-                Some(from) => added.push(Transition { from, to, instruction, span }),
+                Some(from) => added.push(Transition { from, to, instruction, span, call: None }),
             }
             from = Some(to);
         }
@@ -84,6 +82,7 @@ pub(super) fn apply(
             to: *to,
             instruction: instruction.clone(),
             span: *span,
+            call: None,
         });
         kept.extend(copies);
     }
@@ -160,7 +159,7 @@ fn give_registers(thread: &mut Thread, names: usize, plan: &mut LoopPlan) {
     for number in 0..used.len() {
         let register = RegId(thread.registers.len());
         let name = format!("$w{}", register.0);
-        thread.registers.push(Register { name, domain: Domain::FULL, initial: 0, hidden: true, span: Span::NOWHERE });
+        thread.registers.push(Register { name, domain: Domain::FULL, initial: 0, hidden: true, notation: Notation::Signed, span: Span::NOWHERE });
         steps.iter_mut().for_each(|step| rename(step, RegId(behind + number), register));
     }
 }

@@ -353,9 +353,9 @@ impl<'a> Weave<'a> {
     }
 
     fn add(&mut self, from: LocId, (instruction, effect): (Instruction, OriginalEffect), to: LocId, of: TransitionId) {
-        let span = self.thread.transitions[of.0].span;
+        let Transition { span, call, .. } = self.thread.transitions[of.0];
         self.transitions
-            .push((Transition { from, to, instruction, span }, TransitionOrigin { transition: of, effect }));
+            .push((Transition { from, to, instruction, span, call }, TransitionOrigin { transition: of, effect }));
     }
 
     fn fresh(&mut self, home: LocId) -> LocId {

@@ -414,6 +414,7 @@ impl CompanionLayout {
                     len: None,
                     domain,
                     initial: vec![initial],
+                    notation: variable.notation.clone(),
                     span: variable.span,
                 };
                 let [flag, delayed, level] =

@@ -198,7 +198,7 @@ impl<'a> TwinThread<'a> {
     }
 
     fn edge(&mut self, from: LocId, to: LocId, instruction: Instruction, span: Span) {
-        self.transitions.push(Transition { from, to, instruction, span });
+        self.transitions.push(Transition { from, to, instruction, span, call: None });
     }
 
     /// The thread, with the registers that its steps came to need. It is no longer a copy of its template.

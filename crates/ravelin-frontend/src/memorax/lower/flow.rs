@@ -77,7 +77,7 @@ impl MemoraxFlow {
             .edges
             .into_iter()
             .filter_map(|(from, instruction, to, span)| {
-                Some(Transition { from: numbers[from.0]?, to: numbers[to.0]?, instruction, span })
+                Some(Transition { from: numbers[from.0]?, to: numbers[to.0]?, instruction, span, call: None })
             })
             .collect();
         transitions.sort_by_key(|transition| transition.from);

@@ -8,7 +8,7 @@ use super::flow::{MemoraxAutomaton, MemoraxFlow, Point};
 use super::{SharedMemory, domain, starts_with_any_integer, unique};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
-use ravelin_program::{Copies, Expr, Instruction, LocId, Order, RegId, Register, Span, Thread, Value, WaitCondition};
+use ravelin_program::{Notation, Copies, Expr, Instruction, LocId, Order, RegId, Register, Span, Thread, Value, WaitCondition};
 use std::collections::HashMap;
 
 /// Where each label of a process went; `None` if nothing leads there.
@@ -73,6 +73,7 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
                 domain,
                 initial: declaration.initial.unwrap_or(0.clamp(domain.lo, domain.hi)),
                 hidden: false,
+                notation: Notation::Signed,
                 span: declaration.span,
             });
             self.names.entry(declaration.name.text.clone()).or_insert(register);
@@ -105,6 +106,7 @@ impl<'a, 'd> ProcessLowering<'a, 'd> {
             locations,
             transitions,
             initial,
+            calls: Vec::new(),
             span: process.used_at.unwrap_or(process.span),
         };
         if !unlimited.is_empty() {

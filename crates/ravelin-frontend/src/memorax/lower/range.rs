@@ -76,6 +76,7 @@ mod tests {
             domain: Domain::new(lo, hi, Escape::Block),
             initial: lo,
             hidden: false,
+            notation: ravelin_program::Notation::Signed,
             span: Span::NOWHERE,
         };
         let registers = [register(0, 2), register(-1, 5)];

@@ -3,10 +3,8 @@
 
 use crate::print::names::Names;
 use crate::rav::MAX_ADDRESS;
-use ravelin_program::{
-    Address, Arithmetic, BinaryOp, Condition, Copies, Domain, Expr, InitialValue, Instruction, LocId, Location,
-    Observable, Program, RegId, Register, Span, Thread, ThreadId, Transition, Unnamed, Value, VarId, Variable,
-};
+use ravelin_program::{Notation, Address, Arithmetic, BinaryOp, Condition, Copies, Domain, Expr, InitialValue, Instruction, LocId, Location,
+    Observable, Program, RegId, Register, Span, Thread, ThreadId, Transition, Unnamed, Value, VarId, Variable};
 use std::collections::BTreeSet;
 
 /// Words that are not used as names: the keywords, and those that mean something in some places.
@@ -282,7 +280,7 @@ fn one_end(program: &mut Program, id: ThreadId) {
                 (end, Instruction::Assign { reg, value: Expr::Const(number as Value + 1) })
             }
         };
-        thread.transitions.push(Transition { from: old, to, instruction, span: Span::NOWHERE });
+        thread.transitions.push(Transition { from: old, to, instruction, span: Span::NOWHERE, call: None });
     }
     thread.transitions.sort_by_key(|transition| transition.from);
     let Some(ended) = ended else { return };
@@ -342,5 +340,5 @@ fn reachable(thread: &Thread) -> Vec<bool> {
 }
 
 fn register(name: &str, domain: Domain) -> Register {
-    Register { name: name.to_owned(), domain, initial: 0, hidden: false, span: Span::NOWHERE }
+    Register { name: name.to_owned(), domain, initial: 0, hidden: false, notation: Notation::Signed, span: Span::NOWHERE }
 }

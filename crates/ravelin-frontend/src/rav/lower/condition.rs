@@ -1,12 +1,15 @@
 //! Conditions of goals: what an observer of all threads and of memory sees.
 
-use super::super::ast::{Expr as Tree, ExprKind, Name, RavPlace, ThreadRef};
-use super::constant::{Scope, evaluate, negative_literal};
+use super::super::ast::{
+    Expr as Tree, ExprKind, Function, FunctionCall, Name, Pattern, RavPlace, StatementKind, ThreadRef,
+};
+use super::constant::{Scope, evaluate, negative_literal, right_arguments};
 use super::global::{FileScope, SharedVariables};
+use super::kind::{Kind, joined, unsigned};
 use super::thread::{Labels, RegisterNames};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
-use ravelin_program::{Arithmetic, BinaryOp, Condition, Expr, Observable, Span, ThreadId, Value};
+use ravelin_program::{Arithmetic, BinaryOp, Condition, Expr, LocId, Observable, Span, ThreadId, Value};
 use std::collections::HashMap;
 
 /// What goals may say about a declaration's threads.
@@ -23,26 +26,48 @@ pub fn lower_condition(
     tree: &Tree,
     globals: &mut SharedVariables<'_>,
     threads: &HashMap<&str, KnownThread>,
+    known: &[Vec<Option<Kind>>],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Condition> {
     // What is seen is computed exactly, whatever the arithmetic of the threads.
     let arithmetic = Arithmetic::Checked;
-    ConditionLowering { globals, threads, diagnostics, arithmetic }.condition(tree)
+    let parameters = Vec::new();
+    let (condition, _) =
+        ConditionLowering { globals, threads, known, diagnostics, arithmetic, parameters, depth: 0 }.condition(tree)?;
+    Some(condition)
 }
 
 struct ConditionLowering<'c, 'a> {
     globals: &'c mut SharedVariables<'a>,
     threads: &'c HashMap<&'c str, KnownThread>,
+    /// What is known of the registers of each thread.
+    known: &'c [Vec<Option<Kind>>],
     diagnostics: &'c mut Vec<Diagnostic>,
     /// How operators compute here.
     arithmetic: Arithmetic,
+    /// In a `const fn`: what its names mean.
+    parameters: Vec<(String, Seen)>,
+    /// How many calls are around.
+    depth: usize,
 }
 
+/// What a goal looks at, and what is known of its values.
+type Seen = (Condition, Option<Kind>);
+
+/// How many calls may be inside each other.
+const MAX_DEPTH: usize = 64;
+/// How large a goal may become by the calls in it.
+const MAX_ATOMS: usize = 1000;
+
 impl<'c> ConditionLowering<'c, '_> {
-    fn condition(&mut self, tree: &Tree) -> Option<Condition> {
+    fn condition(&mut self, tree: &Tree) -> Option<Seen> {
+        let plain = |condition| Some((condition, None));
         match &tree.kind {
-            ExprKind::Integer { value, .. } => Value::try_from(*value).ok().map(Expr::Const),
-            ExprKind::Bool(value) => Some(Expr::Const(Value::from(*value))),
+            ExprKind::Integer { value, .. } => match Value::try_from(*value) {
+                Ok(value) => plain(Expr::Const(value)),
+                Err(_) => Some((Expr::Const(value.cast_signed()), Some(Kind::U64))),
+            },
+            ExprKind::Bool(value) => plain(Expr::Const(Value::from(*value))),
             ExprKind::Paren(inner) => self.condition(inner),
             ExprKind::Arithmetic(ty, inner) => {
                 let inside = self.scope().arithmetic(ty.as_ref())?;
@@ -52,18 +77,45 @@ impl<'c> ConditionLowering<'c, '_> {
                 value
             }
             ExprKind::Unary(op, operand) => match negative_literal(*op, operand, self.arithmetic) {
-                Some(value) => Some(Expr::Const(value)),
-                None => Some(Expr::unary_in(self.arithmetic, *op, self.condition(operand)?)),
+                Some(value) => plain(Expr::Const(value)),
+                None => {
+                    let (operand, kind) = self.condition(operand)?;
+                    Some((Expr::unary_in(self.computed_in(kind), *op, operand), kind.filter(|_| op.computes())))
+                }
             },
             ExprKind::Binary(op, left, right) => {
                 let (left, right) = (self.condition(left), self.condition(right));
-                Some(Expr::binary_in(self.arithmetic, *op, left?, right?))
+                let ((left, left_kind), (right, right_kind)) = (left?, right?);
+                let kind = joined(left_kind, right_kind);
+                let op = if kind.is_some_and(Kind::is_unsigned) { unsigned(*op) } else { *op };
+                let value = Expr::binary_in(self.computed_in(kind), op, left, right);
+                Some((value, kind.filter(|_| !op.is_truth())))
             }
-            ExprKind::AddressOf(place) => self.scope().address(place).map(Expr::Const),
+            ExprKind::AddressOf(place) => self.scope().address(place).and_then(|address| plain(Expr::Const(address))),
+            ExprKind::Path(ty, name) => {
+                let value = self.scope().path(ty, name)?;
+                Some((Expr::Const(value), self.globals.enums.find(&ty.text).map(Kind::Enum)))
+            }
             ExprKind::Place(place) => self.memory(place),
-            ExprKind::At(thread, label) => self.at(thread, label),
+            ExprKind::At(thread, label) => self.at(thread, label).and_then(plain),
             ExprKind::Register(thread, register) => self.register(thread, register),
-            ExprKind::Count { count, thread, label } => self.count(count, thread, label),
+            ExprKind::Count { count, thread, label } => self.count(count, thread, label).and_then(plain),
+            ExprKind::Call(call) => self.call(call, tree.span),
+            ExprKind::If(branches) => {
+                let (condition, _) = self.condition(&branches.condition)?;
+                match condition.constant() {
+                    Some(0) => self.condition(&branches.otherwise),
+                    Some(_) => self.condition(&branches.then),
+                    None => {
+                        self.no_branches(tree.span);
+                        None
+                    }
+                }
+            }
+            ExprKind::Match(_) => {
+                let value = evaluate(tree, &mut self.scope())?;
+                plain(Expr::Const(value))
+            }
             ExprKind::Access(access) => {
                 let shown = super::super::format::format_place(&access.place);
                 self.report(
@@ -80,6 +132,70 @@ impl<'c> ConditionLowering<'c, '_> {
         }
     }
 
+    /// Unsigned numbers are computed without a sign, all others exactly.
+    fn computed_in(&self, kind: Option<Kind>) -> Arithmetic {
+        match kind {
+            Some(kind) if kind.is_unsigned() && self.arithmetic == Arithmetic::Checked => {
+                kind.arithmetic().unwrap_or_default()
+            }
+            _ => self.arithmetic,
+        }
+    }
+
+    fn no_branches(&mut self, span: Span) {
+        self.report(
+            Diagnostic::error(span, "a goal is one expression, and this would branch")
+                .with_help("write `c && a || !c && b`"),
+        );
+    }
+
+    /// A call of a `const fn`: its value with the arguments in place of its parameters.
+    fn call(&mut self, call: &FunctionCall, span: Span) -> Option<Seen> {
+        let arguments: Vec<Option<Seen>> = call.arguments.iter().map(|argument| self.condition(argument)).collect();
+        let function = self.scope().function(&call.name)?;
+        let refused = if !function.constant {
+            Some(
+                Diagnostic::error(span, format!("a goal can call `const fn` only, and `{}` is none", function.name.text))
+                    .with_secondary(function.name.span, "the function"),
+            )
+        } else if self.depth >= MAX_DEPTH {
+            Some(Diagnostic::error(span, format!("more than {MAX_DEPTH} calls are inside each other here")))
+        } else {
+            right_arguments(&function, call, span).err()
+        };
+        if let Some(diagnostic) = refused {
+            self.report(diagnostic);
+            return None;
+        }
+        let names = function.parameters.iter().map(|parameter| parameter.name.text.clone());
+        let inside: Vec<(String, Seen)> = names.zip(arguments.into_iter().collect::<Option<Vec<_>>>()?).collect();
+        let outside = std::mem::replace(&mut self.parameters, inside);
+        self.depth += 1;
+        let value = self.value_of(&function);
+        self.depth -= 1;
+        self.parameters = outside;
+        value
+    }
+
+    fn value_of(&mut self, function: &Function) -> Option<Seen> {
+        for statement in &function.body.statements {
+            if let StatementKind::Let { pattern: Pattern::Name { name, .. }, value: Some(value), .. } = &statement.kind {
+                let value = self.condition(value)?;
+                self.parameters.push((name.text.clone(), value));
+            }
+        }
+        let (value, kind) = self.condition(&function.value.as_ref()?.value)?;
+        // What is put together from parts may be very large.
+        let mut atoms = 0;
+        value.for_each_atom(&mut |_| atoms += 1);
+        if atoms > MAX_ATOMS {
+            let message = format!("with the calls in it, this goal looks at more than {MAX_ATOMS} things");
+            self.report(Diagnostic::error(function.name.span, message));
+            return None;
+        }
+        Some((value, kind))
+    }
+
     fn scope(&mut self) -> FileScope<'_, '_, '_> {
         FileScope { globals: self.globals, diagnostics: self.diagnostics, addresses: true }
     }
@@ -89,19 +205,26 @@ impl<'c> ConditionLowering<'c, '_> {
     }
 
     /// A constant or a cell.
-    fn memory(&mut self, place: &RavPlace) -> Option<Condition> {
+    fn memory(&mut self, place: &RavPlace) -> Option<Seen> {
         let name = &place.name;
+        if place.index.is_none()
+            && let Some((_, seen)) = self.parameters.iter().rev().find(|(known, _)| *known == name.text)
+        {
+            return Some(seen.clone());
+        }
         if place.is_mem() {
             self.globals.mentioned.addresses = true;
-            return self.scope().address(place).map(|address| Expr::Atom(Observable::Memory(address)));
+            return self.scope().address(place).map(|address| (Expr::Atom(Observable::Memory(address)), None));
         }
         if place.index.is_none()
             && let Some(value) = self.globals.constants.get(name.text.as_str())
         {
-            return value.map(Expr::Const);
+            let kind = self.globals.unsigned.contains(name.text.as_str()).then_some(Kind::U64);
+            return value.map(|value| (Expr::Const(value), kind));
         }
-        if self.globals.mention(&name.text).is_some() {
-            return self.scope().address(place).map(|address| Expr::Atom(Observable::Memory(address)));
+        if let Some(variable) = self.globals.mention(&name.text) {
+            let kind = self.globals.kind_at(Some(variable));
+            return self.scope().address(place).map(|address| (Expr::Atom(Observable::Memory(address)), kind));
         }
         let mut diagnostic =
             Diagnostic::error(name.span, format!("there is no shared variable or constant `{}`", name.text));
@@ -111,7 +234,8 @@ impl<'c> ConditionLowering<'c, '_> {
                 Some("write `p@label` for where it is, or `p.r` for what its register r holds".to_owned());
         } else {
             let names = self.globals.names.keys().chain(self.globals.constants.keys()).copied();
-            diagnostic.help = did_you_mean(&name.text, names);
+            diagnostic.help =
+                did_you_mean(&name.text, names).or_else(|| self.globals.enums.help_for(&name.text));
         }
         self.report(diagnostic);
         None
@@ -171,9 +295,17 @@ impl<'c> ConditionLowering<'c, '_> {
 
     fn location(&mut self, thread: &KnownThread, copy: usize, label: &Name) -> Option<Condition> {
         let (_, id, labels, _) = &thread.copies[copy];
+        // A label in a function is at a place of its own in each call.
+        let mut places: Vec<LocId> = Vec::new();
+        for (_, place) in labels.iter().filter(|(name, _)| *name == label.text) {
+            places.extend(place.filter(|place| !places.contains(place)));
+        }
+        let here = places.into_iter().map(|place| Expr::Atom(Observable::At(*id, place)));
+        if let Some(sum) = here.reduce(|sum, next| Expr::binary(BinaryOp::Add, sum, next)) {
+            return Some(sum);
+        }
         match labels.iter().find(|(name, _)| *name == label.text) {
-            Some((_, Some(location))) => Some(Expr::Atom(Observable::At(*id, *location))),
-            Some((_, None)) => {
+            Some(_) => {
                 self.report(Diagnostic::warning(
                     label.span,
                     format!("no way leads to the label `{}`, so no thread is ever there", label.text),
@@ -191,7 +323,7 @@ impl<'c> ConditionLowering<'c, '_> {
         }
     }
 
-    fn register(&mut self, reference: &ThreadRef, register: &Name) -> Option<Condition> {
+    fn register(&mut self, reference: &ThreadRef, register: &Name) -> Option<Seen> {
         let (thread, copy) = self.copy(reference)?;
         let (_, id, _, names) = &thread.copies[copy];
         if thread.any {
@@ -218,7 +350,7 @@ impl<'c> ConditionLowering<'c, '_> {
                         .with_secondary(thread.span, "the thread"),
                     );
                 }
-                Some(Expr::Atom(Observable::Register(*id, *found)))
+                Some((Expr::Atom(Observable::Register(*id, *found)), self.known[id.0][found.0]))
             }
             None => {
                 let mut diagnostic =

@@ -2,16 +2,22 @@
 //!
 //! `&&` and `||` whose right side accesses memory become branches, because it must not be accessed for nothing.
 
-use super::super::ast::{AccessCall, ExchangeResult, Expr as Tree, ExprKind, Method, Name, RavPlace, Type, WaitCall};
+use super::super::ast::{
+    AccessCall, ExchangeResult, Expr as Tree, ExprKind, IfExpr, Method, Name, RavPlace, Type, WaitCall,
+};
 use super::super::parser::order_named;
-use super::constant::negative_literal;
-use super::thread::{Binding, ThreadLowering};
+use super::constant::{negative_literal, unsigned_literal};
+use super::kind::{Kind, joined, unsigned, unsigned_rmw};
+use super::thread::{Binding, ParameterValue, ThreadLowering};
 use crate::Diagnostic;
 use crate::flow::Raw;
 use ravelin_program::{
-    Address, BinaryOp, Domain, Expr, Instruction, Order, RegId, Span, UnaryOp, Value, WaitAtom, WaitCondition,
+    Address, Arithmetic, BinaryOp, Domain, Expr, Instruction, Order, RegId, Span, UnaryOp, Value, WaitAtom, WaitCondition,
     default_failure,
 };
+
+/// A value, and what is known of it.
+pub type Typed = (Expr, Option<Kind>);
 
 /// Where the value of an access goes.
 #[derive(Clone, Copy, Debug)]
@@ -24,34 +30,56 @@ pub enum ValueDestination {
 impl ThreadLowering<'_, '_> {
     /// The value of an expression; `None` if an error was reported. Adds steps for the accesses in it.
     pub fn value(&mut self, tree: &Tree) -> Option<Expr> {
+        self.typed(tree).map(|(value, _)| value)
+    }
+
+    /// The value of an expression, and what is known of it.
+    pub fn typed(&mut self, tree: &Tree) -> Option<Typed> {
         match &tree.kind {
-            ExprKind::Integer { value, .. } => Value::try_from(*value).ok().map(Expr::Const),
-            ExprKind::Bool(value) => Some(Expr::Const(Value::from(*value))),
-            ExprKind::Paren(inner) => self.value(inner),
-            ExprKind::Arithmetic(ty, inner) => {
-                self.computing_in(ty.as_ref(), |lowering| lowering.value(inner)).flatten()
-            }
-            ExprKind::Unary(op, operand) => match negative_literal(*op, operand, self.arithmetic) {
-                Some(value) => Some(Expr::Const(value)),
-                None => {
-                    let operand = self.value(operand)?;
-                    Some(self.settled(tree, Expr::unary_in(self.arithmetic, *op, operand)))
-                }
+            // What only `u64` holds is of this type.
+            ExprKind::Integer { value, .. } => match Value::try_from(*value) {
+                Ok(value) => Some((Expr::Const(value), None)),
+                Err(_) => Some((Expr::Const(value.cast_signed()), Some(Kind::U64))),
             },
+            ExprKind::Bool(value) => Some((Expr::Const(Value::from(*value)), None)),
+            ExprKind::Paren(inner) => self.typed(inner),
+            ExprKind::Arithmetic(ty, inner) => {
+                self.computing_in(ty.as_ref(), |lowering| lowering.typed(inner)).flatten()
+            }
+            ExprKind::Unary(op, operand) => {
+                // A number in the text is computed like what stands around it, which is not known here.
+                if let Some(value) = negative_literal(*op, operand, self.computed_in(None)) {
+                    return Some((Expr::Const(value), None));
+                }
+                let (operand, kind) = self.typed(operand)?;
+                let value = Expr::unary_in(self.computed_in(kind), *op, operand);
+                Some((self.settled(tree, value), kind.filter(|_| op.computes())))
+            }
             ExprKind::Binary(BinaryOp::And | BinaryOp::Or, _, right) if right.has_access() => {
-                let register = self.hidden(Domain::BOOL, tree.span);
+                let register = self.hidden(Domain::BOOL, None, tree.span);
                 self.decide_into(tree, register, tree.span);
-                Some(Expr::Atom(register))
+                Some((Expr::Atom(register), None))
             }
             ExprKind::Binary(op, left, right) => {
                 // Both sides are looked at even if one is wrong, so that all errors are found.
-                let (left, right) = (self.value(left), self.value(right));
-                Some(self.settled(tree, Expr::binary_in(self.arithmetic, *op, left?, right?)))
+                let (left, right) = (self.typed(left), self.typed(right));
+                let (value, kind) = self.combined(*op, left?, right?);
+                Some((self.settled(tree, value), kind))
             }
-            ExprKind::AddressOf(place) => Some(self.address_of(place)?.expr),
+            ExprKind::AddressOf(place) => Some((self.address_of(place)?.expr, None)),
+            ExprKind::Path(ty, name) => {
+                let (value, number) = self.enum_value(ty, name)?;
+                Some((Expr::Const(value), Some(Kind::Enum(number))))
+            }
             ExprKind::Place(place) => self.name_value(place),
             ExprKind::Access(access) => self.access(access, ValueDestination::Hidden, tree.span),
             ExprKind::Wait(wait) => self.wait(wait, ValueDestination::Hidden, tree.span),
+            ExprKind::Call(call) => self.call(call, ValueDestination::Hidden, tree.span),
+            ExprKind::If(_) | ExprKind::Match(_) => {
+                let register = self.hidden(self.known_domain(tree), None, tree.span);
+                let kind = self.value_into(tree, register, tree.span);
+                Some((Expr::Atom(register), kind))
+            }
             ExprKind::At(..) | ExprKind::Register(..) | ExprKind::Count { .. } => {
                 self.report(
                     Diagnostic::error(tree.span, "a thread cannot look at other threads")
@@ -60,6 +88,36 @@ impl ThreadLowering<'_, '_> {
                 None
             }
             ExprKind::Error => None,
+        }
+    }
+
+    /// How an operator computes whose operands are of this kind.
+    pub fn computed_in(&self, kind: Option<Kind>) -> Arithmetic {
+        self.arithmetic.or_else(|| kind?.arithmetic()).unwrap_or_default()
+    }
+
+    /// `left op right`.
+    pub fn combined<A>(
+        &self,
+        op: BinaryOp,
+        (left, left_kind): (Expr<A>, Option<Kind>),
+        (right, right_kind): (Expr<A>, Option<Kind>),
+    ) -> (Expr<A>, Option<Kind>) {
+        // The right side of a shift says how far.
+        let shifts = matches!(op, BinaryOp::Shl | BinaryOp::Shr | BinaryOp::LogicalShr);
+        let kind = if shifts { left_kind } else { joined(left_kind, right_kind) };
+        let op = if kind.is_some_and(Kind::is_unsigned) { unsigned(op) } else { op };
+        (Expr::binary_in(self.computed_in(kind), op, left, right), kind.filter(|_| !op.is_truth()))
+    }
+
+    /// `Color::Red`.
+    pub fn enum_value(&mut self, ty: &Name, name: &Name) -> Option<(Value, usize)> {
+        match self.globals.enums.value(ty, name) {
+            Ok(found) => Some(found),
+            Err(diagnostic) => {
+                self.diagnostics.extend(diagnostic);
+                None
+            }
         }
     }
 
@@ -75,42 +133,72 @@ impl ThreadLowering<'_, '_> {
     /// Does something in the arithmetic of `checked(…)`, or of `wrapping(T, …)`; `None` if the type is wrong.
     pub fn computing_in<T>(&mut self, ty: Option<&Type>, run: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let inside = self.globals.arithmetic_of(ty, self.diagnostics)?;
-        let around = std::mem::replace(&mut self.arithmetic, inside);
+        let around = self.arithmetic.replace(inside);
         let result = run(self);
         self.arithmetic = around;
         Some(result)
     }
 
-    /// Puts the value of an expression into a register, without a detour if it is the result of one access.
-    pub fn value_into(&mut self, tree: &Tree, register: RegId, span: Span) {
+    /// Puts the value of an expression into a register, without a detour if it is the result of one access. Gives back
+    /// what is known of the value.
+    pub fn value_into(&mut self, tree: &Tree, register: RegId, span: Span) -> Option<Kind> {
         let tree = tree.bare();
+        let into = ValueDestination::Register(register);
         match &tree.kind {
             ExprKind::Access(access) if access.outcome != Some(ExchangeResult::IsErr) => {
-                self.access(access, ValueDestination::Register(register), span);
+                self.access(access, into, span)?.1
             }
-            ExprKind::Wait(wait) => _ = self.wait(wait, ValueDestination::Register(register), span),
+            ExprKind::Wait(wait) => self.wait(wait, into, span)?.1,
+            ExprKind::Call(call) => self.call(call, into, span)?.1,
+            ExprKind::If(branches) => self.if_into(branches, register, span),
+            ExprKind::Match(matched) => self.match_into(matched, register, tree.span, span),
             ExprKind::Arithmetic(ty, inner) => {
-                self.computing_in(ty.as_ref(), |lowering| lowering.value_into(inner, register, span));
+                self.computing_in(ty.as_ref(), |lowering| lowering.value_into(inner, register, span)).flatten()
             }
             ExprKind::Binary(BinaryOp::And | BinaryOp::Or, _, right) if right.has_access() => {
                 self.decide_into(tree, register, span);
+                None
             }
             _ => {
-                if let Some(value) = self.value(tree) {
-                    self.emit(Instruction::Assign { reg: register, value }, span);
-                }
+                let (value, kind) = self.typed(tree)?;
+                self.emit(Instruction::Assign { reg: register, value }, span);
+                kind
             }
         }
+    }
+
+    /// `if c { a } else { b }` as a value.
+    fn if_into(&mut self, branches: &IfExpr, register: RegId, span: Span) -> Option<Kind> {
+        if self.locked.is_some() {
+            self.branches_in_locked(branches.condition.span);
+            return None;
+        }
+        let (yes, no, join) = (self.flow.fresh(), self.flow.fresh(), self.flow.fresh());
+        let needed = self.hidden_used;
+        self.decide(&branches.condition, yes, no);
+        let mut kinds = Vec::new();
+        for (from, value) in [(yes, &branches.then), (no, &branches.otherwise)] {
+            self.hidden_used = needed;
+            self.here = from;
+            kinds.push(self.value_into(value, register, span));
+            self.flow.jump(self.here, join, span);
+        }
+        self.hidden_used = needed;
+        self.here = join;
+        joined(kinds[0], kinds[1])
+    }
+
+    pub fn branches_in_locked(&mut self, span: Span) {
+        self.report(
+            Diagnostic::error(span, "a locked block is a straight line, and this would branch")
+                .with_help("load into registers first, and then combine them"),
+        );
     }
 
     /// Sets a register to 1 or 0 by branching.
     fn decide_into(&mut self, tree: &Tree, register: RegId, span: Span) {
         if self.locked.is_some() {
-            self.report(
-                Diagnostic::error(tree.span, "a locked block is a straight line, and this would branch")
-                    .with_help("load into registers first, and then combine them"),
-            );
-            return;
+            return self.branches_in_locked(tree.span);
         }
         let (yes, no, join) = (self.flow.fresh(), self.flow.fresh(), self.flow.fresh());
         self.decide(tree, yes, no);
@@ -165,17 +253,22 @@ impl ThreadLowering<'_, '_> {
     }
 
     /// A name as a value.
-    fn name_value(&mut self, place: &RavPlace) -> Option<Expr> {
+    fn name_value(&mut self, place: &RavPlace) -> Option<Typed> {
         let name = &place.name;
         if place.index.is_none() {
             match self.lookup(&name.text) {
-                Some(Binding::Register { id, .. }) => return Some(Expr::Atom(id)),
-                Some(Binding::Constant(value)) => return Some(Expr::Const(value)),
+                Some(Binding::Register { id, .. }) => return Some((Expr::Atom(id), self.kinds[id.0])),
+                Some(Binding::Constant(value)) => return Some((Expr::Const(value), None)),
+                Some(Binding::Parameter(ParameterValue::Constant(value, kind))) => {
+                    return Some((Expr::Const(value), kind));
+                }
+                Some(Binding::Parameter(ParameterValue::Register(id, kind))) => return Some((Expr::Atom(id), kind)),
                 Some(Binding::Unsure) => return None,
                 None => {}
             }
             if let Some(value) = self.globals.constants.get(name.text.as_str()) {
-                return value.map(Expr::Const);
+                let kind = self.globals.unsigned.contains(name.text.as_str()).then_some(Kind::U64);
+                return value.map(|value| (Expr::Const(value), kind));
             }
         }
         let shown = super::super::format::format_place(place);
@@ -235,9 +328,11 @@ impl ThreadLowering<'_, '_> {
     }
 
     /// Adds the step of an access. Gives back its value, if it is wanted and has one.
-    pub fn access(&mut self, access: &AccessCall, into: ValueDestination, span: Span) -> Option<Expr> {
+    pub fn access(&mut self, access: &AccessCall, into: ValueDestination, span: Span) -> Option<Typed> {
         let address = self.address_of(&access.place);
-        let arguments: Vec<Option<Expr>> = access.arguments.iter().map(|argument| self.value(argument)).collect();
+        let kind = self.globals.kind_at(address.as_ref().and_then(|address| address.within));
+        let arguments: Vec<Option<Expr>> =
+            access.arguments.iter().map(|argument| self.value_for(argument, kind)).collect();
         let order = self.order(access.orders.first(), access.method);
         let failure = self.failure_order(access, order);
         let has_value = !matches!(access.method, Method::Store | Method::Write | Method::Bcas);
@@ -253,7 +348,7 @@ impl ThreadLowering<'_, '_> {
         let register = match into {
             ValueDestination::Register(register) => Some(register),
             ValueDestination::Nowhere if !loads => None,
-            _ => Some(self.hidden(domain, span)),
+            _ => Some(self.hidden(domain, kind.filter(|_| access.outcome.is_none()), span)),
         };
         let mut arguments = arguments.into_iter();
         let mut argument = || arguments.next().unwrap_or(Expr::Const(0));
@@ -262,7 +357,10 @@ impl ThreadLowering<'_, '_> {
             Method::Read => Instruction::Load { reg: register?, address, order: Order::NonAtomic },
             Method::Store => Instruction::Store { address, value: argument(), order },
             Method::Write => Instruction::Store { address, value: argument(), order: Order::NonAtomic },
-            Method::Rmw(op) => Instruction::rmw(op, self.arithmetic, address, argument(), order, register),
+            Method::Rmw(op) => {
+                let op = if kind.is_some_and(Kind::is_unsigned) { unsigned_rmw(op) } else { op };
+                Instruction::rmw(op, self.computed_in(kind), address, argument(), order, register)
+            }
             Method::CompareExchange { weak } => Instruction::CompareExchange {
                 address,
                 expected: argument(),
@@ -277,14 +375,37 @@ impl ThreadLowering<'_, '_> {
         };
         self.emit(instruction, span);
         let value = Expr::Atom(register?);
-        Some(if access.outcome == Some(ExchangeResult::IsErr) { value.not() } else { value })
+        Some(match access.outcome {
+            None => (value, kind),
+            Some(ExchangeResult::IsOk) => (value, None),
+            Some(ExchangeResult::IsErr) => (value.not(), None),
+        })
     }
 
-    /// `(old, ok) = place.compare_exchange(…)`.
-    pub fn exchange_into(&mut self, access: &AccessCall, old: Option<RegId>, ok: Option<RegId>, span: Span) {
+    /// A value that goes to where values of this kind are.
+    pub fn value_for(&mut self, tree: &Tree, kind: Option<Kind>) -> Option<Expr> {
+        if let ExprKind::Integer { value, .. } = tree.bare().kind
+            && Value::try_from(value).is_err()
+            && !kind.is_some_and(Kind::is_unsigned)
+        {
+            self.report(unsigned_literal(tree.span));
+            return None;
+        }
+        self.value(tree)
+    }
+
+    /// `(old, ok) = place.compare_exchange(…)`. Gives back what is known of the old value.
+    pub fn exchange_into(
+        &mut self,
+        access: &AccessCall,
+        old: Option<RegId>,
+        ok: Option<RegId>,
+        span: Span,
+    ) -> Option<Kind> {
         let address = self.address_of(&access.place);
-        let expected = access.arguments.first().and_then(|argument| self.value(argument));
-        let new = access.arguments.get(1).and_then(|argument| self.value(argument));
+        let kind = self.globals.kind_at(address.as_ref().and_then(|address| address.within));
+        let expected = access.arguments.first().and_then(|argument| self.value_for(argument, kind));
+        let new = access.arguments.get(1).and_then(|argument| self.value_for(argument, kind));
         let success = self.order(access.orders.first(), access.method);
         let failure = self.failure_order(access, success);
         let weak = access.method == Method::CompareExchange { weak: true };
@@ -292,24 +413,26 @@ impl ThreadLowering<'_, '_> {
             let step = Instruction::CompareExchange { address, expected, new, success, failure, weak, old, ok };
             self.emit(step, span);
         }
+        kind
     }
 
-    pub fn wait(&mut self, wait: &WaitCall, into: ValueDestination, span: Span) -> Option<Expr> {
+    pub fn wait(&mut self, wait: &WaitCall, into: ValueDestination, span: Span) -> Option<Typed> {
         let Some(place) = self.awaited_place(&wait.condition) else {
             self.report_no_place(wait);
             return None;
         };
         let address = self.address_of(place);
-        let condition = self.wait_condition(&wait.condition, place);
+        let kind = self.globals.kind_at(address.as_ref().and_then(|address| address.within));
+        let condition = self.wait_condition(&wait.condition, place, kind);
         let order = self.order(wait.order.as_ref(), Method::Load);
-        let (address, condition) = (address?, WaitCondition::new(condition?));
+        let (address, condition) = (address?, WaitCondition::new(condition?.0));
         let old = match into {
             ValueDestination::Nowhere => None,
             ValueDestination::Register(register) => Some(register),
-            ValueDestination::Hidden => Some(self.hidden(self.loaded(&address), span)),
+            ValueDestination::Hidden => Some(self.hidden(self.loaded(&address), kind, span)),
         };
         self.emit(Instruction::Wait { address, condition, order, old }, span);
-        old.map(Expr::Atom)
+        old.map(|old| (Expr::Atom(old), kind))
     }
 
     /// The place that a wait reads: the first of its condition that is shared memory. A register with the name of a shared variable does
@@ -358,21 +481,27 @@ impl ThreadLowering<'_, '_> {
     }
 
     /// The condition of a wait. Accesses in it, which do not wait, are done before the wait, from left to right.
-    fn wait_condition(&mut self, tree: &Tree, place: &RavPlace) -> Option<Expr<WaitAtom>> {
+    fn wait_condition(
+        &mut self,
+        tree: &Tree,
+        place: &RavPlace,
+        read: Option<Kind>,
+    ) -> Option<(Expr<WaitAtom>, Option<Kind>)> {
+        let on_registers = |(value, kind): Typed| {
+            (value.map_atoms(&mut |register| Expr::Atom(WaitAtom::Register(*register))), kind)
+        };
         if self.awaited_place(tree).is_none() {
-            let value = self.value(tree)?;
-            return Some(value.map_atoms(&mut |register| Expr::Atom(WaitAtom::Register(*register))));
+            return self.typed(tree).map(on_registers);
         }
         match &tree.kind {
             ExprKind::Place(found) => {
                 let shown = super::super::format::format_place;
                 if shown(found) == shown(place) {
-                    return Some(Expr::Atom(WaitAtom::Read));
+                    return Some((Expr::Atom(WaitAtom::Read), read));
                 }
                 // Another name that a register may have.
                 if found.index.is_none() && self.lookup(&found.name.text).is_some() {
-                    let value = self.name_value(found)?;
-                    return Some(value.map_atoms(&mut |register| Expr::Atom(WaitAtom::Register(*register))));
+                    return self.name_value(found).map(on_registers);
                 }
                 self.report(
                     Diagnostic::error(found.span, "a wait looks at one place only")
@@ -380,17 +509,19 @@ impl ThreadLowering<'_, '_> {
                 );
                 None
             }
-            ExprKind::Paren(inner) => self.wait_condition(inner, place),
+            ExprKind::Paren(inner) => self.wait_condition(inner, place, read),
             ExprKind::Arithmetic(ty, inner) => {
-                self.computing_in(ty.as_ref(), |lowering| lowering.wait_condition(inner, place)).flatten()
+                self.computing_in(ty.as_ref(), |lowering| lowering.wait_condition(inner, place, read)).flatten()
             }
             ExprKind::Unary(op, operand) => {
-                let operand = self.wait_condition(operand, place)?;
-                Some(Expr::unary_in(self.arithmetic, *op, operand))
+                let (operand, kind) = self.wait_condition(operand, place, read)?;
+                let value = Expr::unary_in(self.computed_in(kind), *op, operand);
+                Some((value, kind.filter(|_| op.computes())))
             }
             ExprKind::Binary(op, left, right) => {
-                let (left, right) = (self.wait_condition(left, place), self.wait_condition(right, place));
-                Some(Expr::binary_in(self.arithmetic, *op, left?, right?))
+                let (left, right) =
+                    (self.wait_condition(left, place, read), self.wait_condition(right, place, read));
+                Some(self.combined(*op, left?, right?))
             }
             _ => None,
         }

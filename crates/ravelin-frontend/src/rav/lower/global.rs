@@ -1,27 +1,41 @@
 //! What all threads share: constants, domains, and the layout of memory.
 
-use super::super::ast::{Base, File, Init, InitKind, ItemKind, Name, RangeExpr, RavPlace, Type, TypeKind};
+use super::super::ast::{File, Function, Init, InitKind, ItemKind, Name, RavPlace, Type, TypeKind};
 use super::MentionedVariables;
-use super::constant::{Constants, Scope, constants, evaluate, twice};
+use super::constant::{
+    Computing, Constants, Scope, constant_function, constants, evaluate, evaluate_in, is_unsigned, twice,
+};
+use super::enums::EnumTypes;
+use super::function::Functions;
+use super::kind::{Kind, notation};
+use super::types::KnownType;
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
 use ravelin_program::{Arithmetic, Domain, Escape, InitialValue, Memory, Span, Unnamed, Value, VarId, Variable};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// How many cells all variables together may have.
-const MAX_CELLS: usize = 65_536;
+pub(super) const MAX_CELLS: usize = 65_536;
 /// How far gaps may lead.
 pub(crate) const MAX_ADDRESS: Value = 1 << 61;
 
 pub struct SharedVariables<'a> {
     pub constants: Constants<'a>,
+    /// The constants that are unsigned numbers.
+    pub unsigned: HashSet<&'a str>,
+    pub enums: EnumTypes<'a>,
+    pub functions: Functions<'a>,
     pub variables: Vec<Variable>,
+    /// What is known of the values of each variable.
+    pub kinds: Vec<Option<Kind>>,
     pub names: HashMap<&'a str, VarId>,
     /// Variables whose declaration is wrong: nothing more is to be said about them.
     pub unsure: HashSet<VarId>,
     /// The domain of everything without a type.
     pub default: Domain,
-    pub arithmetic: Arithmetic,
+    /// How all operators in threads compute, if the file says so.
+    pub arithmetic: Option<Arithmetic>,
     /// Nothing is at addresses without a name.
     strict: bool,
     pub(super) mentioned: MentionedVariables,
@@ -29,13 +43,23 @@ pub struct SharedVariables<'a> {
 
 impl<'a> SharedVariables<'a> {
     pub fn collect(file: &'a File, diagnostics: &mut Vec<Diagnostic>) -> SharedVariables<'a> {
+        let functions = Functions::collect(file, diagnostics);
+        let (constants, enums) = constants(file, &functions, diagnostics);
+        let unsigned = file.items.iter().filter_map(|item| match &item.kind {
+            ItemKind::Const { name, ty, .. } if is_unsigned(ty.as_ref()) => Some(name.text.as_str()),
+            _ => None,
+        });
         let mut globals = SharedVariables {
-            constants: constants(file, diagnostics),
+            constants,
+            unsigned: unsigned.collect(),
+            enums,
+            functions,
             variables: Vec::new(),
+            kinds: Vec::new(),
             names: HashMap::new(),
             unsure: HashSet::new(),
             default: Domain::FULL,
-            arithmetic: Arithmetic::Checked,
+            arithmetic: None,
             strict: false,
             mentioned: MentionedVariables::default(),
         };
@@ -78,7 +102,7 @@ impl<'a> SharedVariables<'a> {
                     };
                     self.default = Domain::new(0, hi, escape);
                     if escape == Escape::Wrap && arithmetic.is_none() {
-                        self.arithmetic = Arithmetic::Wrapping(self.default);
+                        self.arithmetic = Some(Arithmetic::Wrapping(self.default));
                     }
                 }
                 ItemKind::StrictMemory => {
@@ -91,8 +115,8 @@ impl<'a> SharedVariables<'a> {
                     if let Some(earlier) = arithmetic.replace(item.span) {
                         diagnostics.push(repeated("arithmetic", item.span, earlier));
                     }
-                    if let Some((domain, None)) = self.ty(ty, diagnostics) {
-                        self.arithmetic = Arithmetic::Wrapping(Domain { escape: Escape::Wrap, ..domain });
+                    if let Some(KnownType { domain, len: None, .. }) = self.ty(ty, diagnostics) {
+                        self.arithmetic = Some(Arithmetic::Wrapping(Domain { escape: Escape::Wrap, ..domain }));
                     } else if matches!(ty.kind, TypeKind::Array(..)) {
                         diagnostics.push(Diagnostic::error(
                             ty.span,
@@ -131,13 +155,14 @@ impl<'a> SharedVariables<'a> {
             }
             let id = VarId(self.variables.len());
             let known = match ty {
-                None => Some((self.default, None)),
+                None => Some(KnownType { domain: self.default, len: None, kind: None }),
                 Some(ty) => self.ty(ty, diagnostics),
             };
             if known.is_none() {
                 self.unsure.insert(id);
             }
-            let (domain, mut len) = known.unwrap_or((Domain::FULL, None));
+            let KnownType { domain, mut len, kind } =
+                known.unwrap_or(KnownType { domain: Domain::FULL, len: None, kind: None });
             cells += len.unwrap_or(1);
             if cells > MAX_CELLS {
                 let message = format!("memory may have {MAX_CELLS} named cells, and `{}` is beyond that", name.text);
@@ -153,8 +178,10 @@ impl<'a> SharedVariables<'a> {
                 len,
                 domain,
                 initial,
+                notation: notation(kind, &self.enums),
                 span: name.span,
             });
+            self.kinds.push(kind);
             next += len.unwrap_or(1) as Value;
         }
     }
@@ -168,18 +195,19 @@ impl<'a> SharedVariables<'a> {
                 continue;
             }
             let (domain, len) = (self.variable(id).domain, self.variable(id).len);
+            let cell = InitialCell { domain, kind: self.kinds[id.0] };
             match init {
                 Some(init) => {
-                    if let Some(initial) = self.initial(init, domain, len, diagnostics) {
+                    if let Some(initial) = self.initial(init, cell, len, diagnostics) {
                         self.variables[id.0].initial = initial;
                     }
                 }
-                None if !domain.contains(0) => diagnostics.push(
+                None if !self.holds(cell, 0) => diagnostics.push(
                     Diagnostic::error(
                         name.span,
                         format!("`{}` starts with 0, which is not a value of its type", name.text),
                     )
-                    .with_help(format!("give it a first value: `= {}`", domain.lo)),
+                    .with_help(format!("give it a first value: `= {}`", self.first_value(cell))),
                 ),
                 None => {}
             }
@@ -189,7 +217,7 @@ impl<'a> SharedVariables<'a> {
     fn initial(
         &self,
         init: &Init,
-        domain: Domain,
+        of: InitialCell,
         len: Option<usize>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Vec<InitialValue>> {
@@ -208,7 +236,7 @@ impl<'a> SharedVariables<'a> {
             }
             (InitKind::List(list), Some(len)) => {
                 let cells: Vec<Option<InitialValue>> =
-                    list.iter().map(|cell| self.initial_cell(cell, domain, diagnostics)).collect();
+                    list.iter().map(|cell| self.initial_cell(cell, of, diagnostics)).collect();
                 if list.len() != len {
                     wrong_count(list.len() as i128, diagnostics);
                     return None;
@@ -216,7 +244,7 @@ impl<'a> SharedVariables<'a> {
                 cells.into_iter().collect()
             }
             (InitKind::Repeat(value, count), Some(len)) => {
-                let cell = self.initial_cell(value, domain, diagnostics);
+                let cell = self.initial_cell(value, of, diagnostics);
                 let mut scope = FileScope { globals: self, diagnostics, addresses: true };
                 let count = evaluate(count, &mut scope)?;
                 if i128::from(count) != len as i128 {
@@ -225,14 +253,40 @@ impl<'a> SharedVariables<'a> {
                 Some(vec![cell?; len])
             }
             (InitKind::Value(_) | InitKind::Any, _) => {
-                Some(vec![self.initial_cell(init, domain, diagnostics)?; len.unwrap_or(1)])
+                Some(vec![self.initial_cell(init, of, diagnostics)?; len.unwrap_or(1)])
             }
         }
     }
 
-    fn initial_cell(&self, init: &Init, domain: Domain, diagnostics: &mut Vec<Diagnostic>) -> Option<InitialValue> {
+    /// Whether a value is one of the type of a cell.
+    fn holds(&self, cell: InitialCell, value: Value) -> bool {
+        match cell.kind {
+            Some(Kind::Enum(number)) => {
+                let of = &self.enums.types[number];
+                of.unsure || of.names.of(value).is_some()
+            }
+            _ => cell.domain.contains(value),
+        }
+    }
+
+    /// A value that a cell can start with, as it is written.
+    fn first_value(&self, cell: InitialCell) -> String {
+        notation(cell.kind, &self.enums).constant(cell.domain.lo).unwrap_or_else(|| cell.domain.lo.to_string())
+    }
+
+    fn initial_cell(&self, init: &Init, of: InitialCell, diagnostics: &mut Vec<Diagnostic>) -> Option<InitialValue> {
+        let domain = of.domain;
         let expr = match &init.kind {
-            InitKind::Any => return Some(InitialValue::Any),
+            InitKind::Any => {
+                if let Some(Kind::Enum(number)) = of.kind
+                    && !self.enums.types[number].is_dense()
+                {
+                    let message = format!("`any` value from {} to {} is meant, and some have no name", domain.lo, domain.hi);
+                    diagnostics.push(Diagnostic::error(init.span, message));
+                    return None;
+                }
+                return Some(InitialValue::Any);
+            }
             InitKind::Value(expr) => expr,
             InitKind::Error => return None,
             InitKind::List(_) | InitKind::Repeat(..) => {
@@ -241,8 +295,14 @@ impl<'a> SharedVariables<'a> {
                 return None;
             }
         };
-        let value = evaluate(expr, &mut FileScope { globals: self, diagnostics, addresses: true })?;
-        if !domain.contains(value) {
+        let how = if of.kind.is_some_and(Kind::is_unsigned) { Computing::UNSIGNED } else { Computing::SIGNED };
+        let value = evaluate_in(expr, how, &mut FileScope { globals: self, diagnostics, addresses: true })?;
+        if !self.holds(of, value) {
+            if let Some(Kind::Enum(number)) = of.kind {
+                let message = format!("the initial value {value} is none of `{}`", self.enums.types[number].names.ty);
+                diagnostics.push(Diagnostic::error(init.span, message));
+                return None;
+            }
             let message = format!("the initial value {value} is outside the type, {}..={}", domain.lo, domain.hi);
             diagnostics.push(Diagnostic::error(init.span, message));
             return None;
@@ -250,80 +310,14 @@ impl<'a> SharedVariables<'a> {
         Some(InitialValue::Value(value))
     }
 
-    /// The domain of a type and, for an array, the number of cells; `None` if an error was reported.
-    pub fn ty(&self, ty: &Type, diagnostics: &mut Vec<Diagnostic>) -> Option<(Domain, Option<usize>)> {
-        match &ty.kind {
-            TypeKind::Error => None,
-            TypeKind::Array(element, len) => {
-                let element_domain = self.ty(element, diagnostics);
-                if let Some((_, Some(_))) = element_domain {
-                    diagnostics.push(
-                        Diagnostic::error(element.span, "arrays have one dimension")
-                            .with_help("use `[_; N * M]` and the index `i * M + j`"),
-                    );
-                    return None;
-                }
-                let cells = evaluate(len, &mut FileScope { globals: self, diagnostics, addresses: false })?;
-                match usize::try_from(cells) {
-                    Ok(cells @ 1..=MAX_CELLS) => Some((element_domain?.0, Some(cells))),
-                    _ => {
-                        let message = format!("an array has from 1 to {MAX_CELLS} cells, not {cells}");
-                        diagnostics.push(Diagnostic::error(len.span, message));
-                        None
-                    }
-                }
-            }
-            TypeKind::Base { escape, base } => {
-                let domain = match base {
-                    Base::Named(name) if name.text == "_" => self.default,
-                    Base::Named(name) => named_domain(&name.text)?,
-                    Base::Range(range) => {
-                        let (lo, hi) =
-                            self.range(range, &mut FileScope { globals: self, diagnostics, addresses: false })?;
-                        Domain::new(lo, hi, Escape::Error)
-                    }
-                };
-                let escape = match escape.as_ref().map(|name| name.text.as_str()) {
-                    Some("wrapping") => Escape::Wrap,
-                    Some("blocking") => Escape::Block,
-                    _ => domain.escape,
-                };
-                Some((Domain { escape, ..domain }, None))
-            }
-        }
-    }
-
-    /// The arithmetic of `checked(…)`, or of `wrapping(T, …)`; `None` if an error was reported.
-    pub fn arithmetic_of(&self, ty: Option<&Type>, diagnostics: &mut Vec<Diagnostic>) -> Option<Arithmetic> {
-        let Some(ty) = ty else { return Some(Arithmetic::Checked) };
-        match self.ty(ty, diagnostics)? {
-            (domain, None) => Some(Arithmetic::Wrapping(Domain { escape: Escape::Wrap, ..domain })),
-            (_, Some(_)) => {
-                diagnostics.push(Diagnostic::error(ty.span, "arithmetic is done in a type of integers, not of arrays"));
-                None
-            }
-        }
-    }
-
-    /// The least and the greatest value of a range that must not be empty.
-    pub fn range(&self, range: &RangeExpr, scope: &mut impl Scope) -> Option<(Value, Value)> {
-        let (lo, hi) = (evaluate(&range.lo, scope), evaluate(&range.hi, scope));
-        let (lo, hi) = (lo?, hi?);
-        let last = if range.inclusive { Some(hi) } else { hi.checked_sub(1) };
-        match last {
-            Some(last) if lo <= last => Some((lo, last)),
-            _ => {
-                let dots = if range.inclusive { "..=" } else { ".." };
-                let span = range.lo.span.to(range.hi.span);
-                scope.report(Diagnostic::error(span, format!("there is no value in {lo}{dots}{hi}")));
-                None
-            }
-        }
-    }
-
     /// A shared variable has this name.
     pub fn declares(&self, name: &str) -> bool {
         self.names.contains_key(name)
+    }
+
+    /// What is known of the values at a place.
+    pub fn kind_at(&self, within: Option<VarId>) -> Option<Kind> {
+        self.kinds[within?.0]
     }
 
     /// The variable, noted as mentioned.
@@ -377,21 +371,6 @@ impl<'a> SharedVariables<'a> {
     }
 }
 
-fn named_domain(name: &str) -> Option<Domain> {
-    let (lo, hi) = match name {
-        "bool" => (0, 1),
-        "u8" => (0, 0xff),
-        "u16" => (0, 0xffff),
-        "u32" => (0, 0xffff_ffff),
-        "i8" => (-0x80, 0x7f),
-        "i16" => (-0x8000, 0x7fff),
-        "i32" => (-0x8000_0000, 0x7fff_ffff),
-        "i64" => (Value::MIN, Value::MAX),
-        _ => return None,
-    };
-    Some(Domain::new(lo, hi, Escape::Error))
-}
-
 fn gap_out_of_place(span: Span, count: Value, below: bool) -> Diagnostic {
     if below {
         return Diagnostic::error(span, format!("a gap of {count} addresses would go back to those of variables"))
@@ -403,6 +382,13 @@ fn gap_out_of_place(span: Span, count: Value, below: bool) -> Diagnostic {
 
 fn repeated(what: &str, span: Span, earlier: Span) -> Diagnostic {
     Diagnostic::error(span, format!("`{what}` is declared twice")).with_secondary(earlier, "the first declaration")
+}
+
+/// What a cell that gets its first value can hold.
+#[derive(Clone, Copy)]
+struct InitialCell {
+    domain: Domain,
+    kind: Option<Kind>,
 }
 
 /// Names outside of threads: constants, and addresses where memory has been laid out.
@@ -418,12 +404,27 @@ impl Scope for FileScope<'_, '_, '_> {
             return *value;
         }
         let mut diagnostic = Diagnostic::error(name.span, format!("there is no constant `{}`", name.text));
-        diagnostic.help = did_you_mean(&name.text, self.globals.constants.keys().copied());
+        diagnostic.help = did_you_mean(&name.text, self.globals.constants.keys().copied())
+            .or_else(|| self.globals.enums.help_for(&name.text));
         if self.globals.names.contains_key(name.text.as_str()) {
             diagnostic.message = format!("`{}` is a shared variable, and a constant is needed here", name.text);
         }
         self.report(diagnostic);
         None
+    }
+
+    fn path(&mut self, ty: &Name, name: &Name) -> Option<Value> {
+        match self.globals.enums.value(ty, name) {
+            Ok((value, _)) => Some(value),
+            Err(diagnostic) => {
+                self.diagnostics.extend(diagnostic);
+                None
+            }
+        }
+    }
+
+    fn function(&mut self, name: &Name) -> Option<Arc<Function>> {
+        constant_function(name, &self.globals.functions, self.diagnostics)
     }
 
     fn address(&mut self, place: &RavPlace) -> Option<Value> {

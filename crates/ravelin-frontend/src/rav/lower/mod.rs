@@ -3,13 +3,19 @@
 //! Lowering goes on after an error, so that all of them are reported; the program it then gives back is not to be used.
 //! The order of work is that of need: constants, domains, the layout of memory, threads, goals.
 
+mod call;
 mod condition;
 mod constant;
+mod enums;
 mod expression;
+mod function;
 mod global;
+mod kind;
 mod locked;
+mod matching;
 mod statement;
 mod thread;
+mod types;
 
 pub(crate) use global::MAX_ADDRESS;
 
@@ -29,13 +35,16 @@ const MAX_COPIES: i128 = 64;
 const MAX_THREADS: usize = 1024;
 /// How many transitions all threads together may have.
 const MAX_TRANSITIONS: usize = 100_000;
+/// How many calls all threads together may make, with the statements in the functions.
+const MAX_INLINED: usize = 200_000;
 
 /// Lowers a file. The program is meaningful only if no error is among the diagnostics.
 pub fn lower(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> Program {
     let mut globals = SharedVariables::collect(file, diagnostics);
     let mut threads: Vec<Thread> = Vec::new();
     let mut known: HashMap<&str, KnownThread> = HashMap::new();
-    let mut budget = MAX_TRANSITIONS + 1;
+    let mut kinds = Vec::new();
+    let mut budget = LoweringBudget { transitions: MAX_TRANSITIONS + 1, inlined: MAX_INLINED + 1 };
     for item in &file.items {
         let ItemKind::Thread(thread) = &item.kind else { continue };
         if let Some(earlier) = known.get(thread.name.text.as_str()) {
@@ -51,6 +60,7 @@ pub fn lower(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) ->
             }
             let lowering = ThreadLowering::new(&mut globals, diagnostics, &mut budget, named);
             let lowered = lowering.run(thread);
+            kinds.push(lowered.kinds.clone());
             let (lowered, labels, names) = lowered.thread(thread, index);
             copies.push((index, ThreadId(threads.len()), labels, names));
             threads.push(lowered);
@@ -61,7 +71,7 @@ pub fn lower(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) ->
     let mut goals = Vec::new();
     for item in &file.items {
         let ItemKind::Goal { kind, condition, .. } = &item.kind else { continue };
-        let lowered = condition::lower_condition(condition, &mut globals, &known, diagnostics);
+        let lowered = condition::lower_condition(condition, &mut globals, &known, &kinds, diagnostics);
         if let Some(condition) = lowered {
             goals.push(Goal { kind: *kind, condition, span: item.span });
         }
@@ -69,6 +79,7 @@ pub fn lower(file: &File, source: &Source, diagnostics: &mut Vec<Diagnostic>) ->
     // What a broken line would have used is unknown.
     if !diagnostics.iter().any(Diagnostic::is_error) {
         globals.warn_unused(diagnostics);
+        globals.functions.warn_unused(file, diagnostics);
     }
     let name = Path::new(&source.name).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     Program { observation: None, name, memory: globals.into_memory(), threads, goals, source: Source::default() }
@@ -125,10 +136,18 @@ impl LoweredThread {
             locations: self.locations,
             transitions: self.transitions,
             initial: self.initial,
+            calls: self.calls,
             span: item.name.span,
         };
         (thread, self.labels, self.names)
     }
+}
+
+/// What may still be made of a file; 0 once that has been too much, and 1 before.
+#[derive(Clone, Copy, Debug)]
+struct LoweringBudget {
+    transitions: usize,
+    inlined: usize,
 }
 
 /// Which shared variables a file mentions.

@@ -6,35 +6,43 @@ use super::super::ast::{
 use super::super::parser::order_named;
 use super::constant::evaluate;
 use super::expression::ValueDestination;
+use super::kind::Kind;
+use super::types::KnownType;
 use super::thread::{Binding, Loop, ThreadLowering, for_each_block};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
-use ravelin_program::{BinaryOp, Domain, Escape, Expr, Instruction, Order, Span};
+use ravelin_program::{BinaryOp, Domain, Escape, Expr, Instruction, Order, RegId, Span};
 
 impl ThreadLowering<'_, '_> {
     pub fn block(&mut self, block: &Block) -> bool {
-        self.scoped(|lowering| {
-            let (mut left, mut warned) = (false, false);
-            for statement in &block.statements {
-                if has_label(statement) {
-                    (left, warned) = (false, false);
-                }
-                if left && !warned {
-                    warned = true;
-                    lowering.report(
-                        Diagnostic::warning(statement.span, "this is never reached")
-                            .with_note("every way through the statements before it goes elsewhere"),
-                    );
-                }
-                left |= lowering.statement(statement);
+        self.scoped(|lowering| lowering.statements(&block.statements))
+    }
+
+    /// Statements in the scope around them.
+    pub fn statements(&mut self, statements: &[Statement]) -> bool {
+        let (mut left, mut warned) = (false, false);
+        for statement in statements {
+            if has_label(statement) {
+                (left, warned) = (false, false);
             }
-            left
-        })
+            if left && !warned {
+                warned = true;
+                self.report(
+                    Diagnostic::warning(statement.span, "this is never reached")
+                        .with_note("every way through the statements before it goes elsewhere"),
+                );
+            }
+            left |= self.statement(statement);
+        }
+        left
     }
 
     fn statement(&mut self, statement: &Statement) -> bool {
-        self.hidden_used = 0;
+        self.hidden_used = self.hidden_floor;
         let span = statement.span;
+        if !self.frames.is_empty() && !self.count_inlined(span) {
+            return false;
+        }
         if self.locked.is_some() && !self.fits_locked(statement) {
             return false;
         }
@@ -44,12 +52,10 @@ impl ThreadLowering<'_, '_> {
             StatementKind::Let { pattern, ty, value } => self.binding(pattern, ty.as_ref(), value.as_ref(), span),
             StatementKind::Assign { pattern, value } => self.assignment(pattern, value, span),
             StatementKind::CompoundAssign { name, op, value } => {
-                let (register, value) = (self.target(name), self.value(value));
+                let (register, value) = (self.target(name), self.typed(value));
                 if let (Some(reg), Some(value)) = (register, value) {
-                    self.emit(
-                        Instruction::Assign { reg, value: Expr::binary_in(self.arithmetic, *op, reg.into(), value) },
-                        span,
-                    );
+                    let (value, _) = self.combined(*op, (reg.into(), self.kinds[reg.0]), value);
+                    self.emit(Instruction::Assign { reg, value }, span);
                 }
             }
             StatementKind::Effect(expr) => self.effect(expr, span),
@@ -64,8 +70,9 @@ impl ThreadLowering<'_, '_> {
             }
             StatementKind::For { name, range, body } => self.for_loop(name, range, body, span),
             StatementKind::Break | StatementKind::Continue => return self.leave_loop(&statement.kind, span),
-            StatementKind::Return => {
-                self.leave_to(self.end, span);
+            StatementKind::Match(matched) => return self.match_statement(matched, span),
+            StatementKind::Return(value) => {
+                self.return_value(value.as_ref(), span);
                 return true;
             }
             StatementKind::Goto(label) => return self.goto(label, span),
@@ -141,43 +148,51 @@ impl ThreadLowering<'_, '_> {
     }
 
     fn binding(&mut self, pattern: &Pattern, ty: Option<&Type>, value: Option<&Tree>, span: Span) {
-        let domain = match ty {
-            None => Some(self.globals.default),
+        let known = match ty {
+            None => Some(KnownType { domain: self.globals.default, len: None, kind: None }),
             Some(ty) => match self.globals.ty(ty, self.diagnostics) {
-                Some((_, Some(_))) => {
+                Some(KnownType { len: Some(_), .. }) => {
                     self.report(
                         Diagnostic::error(ty.span, "a register holds one value, not an array")
                             .with_help("declare a `static` array outside of the thread"),
                     );
                     None
                 }
-                known => known.map(|(domain, _)| domain),
+                known => known,
             },
         };
         match pattern {
             Pattern::Name { name, .. } => {
-                let Some(domain) = domain else {
+                let Some(KnownType { domain, kind, .. }) = known else {
                     if let Some(value) = value {
                         self.value(value);
                     }
                     return self.bind(name, Binding::Unsure);
                 };
-                let register = self.register(name, domain);
+                let register = self.register(name, domain, kind);
                 match value {
-                    Some(value) => self.value_into(value, register, span),
+                    Some(value) => self.first_value(value, register, ty.is_some(), span),
                     None if !domain.contains(0) => self.report(Diagnostic::error(
                         name.span,
                         format!("`{}` starts with 0, which is not a value of its type", name.text),
                     )),
+                    // Earlier calls of the function have used the register.
+                    None if !self.frames.is_empty() => {
+                        self.emit(Instruction::Assign { reg: register, value: Expr::Const(0) }, span);
+                    }
                     None => {}
                 }
                 self.bind(name, Binding::Register { id: register, counter: false });
             }
             Pattern::Pair(old, ok) => {
-                let domain = domain.unwrap_or(Domain::FULL);
+                let KnownType { domain, kind, .. } =
+                    known.unwrap_or(KnownType { domain: Domain::FULL, len: None, kind: None });
                 let [old_register, ok_register] =
-                    [old, ok].map(|name| (name.text != "_").then(|| self.register(name, domain)));
-                self.exchange(pattern_span(old, ok), value, old_register, ok_register, span);
+                    [old, ok].map(|name| (name.text != "_").then(|| self.register(name, domain, kind)));
+                let found = self.exchange(pattern_span(old, ok), value, old_register, ok_register, span);
+                if let (Some(register), None) = (old_register, ty) {
+                    self.learn(register, found);
+                }
                 for (name, register) in [(old, old_register), (ok, ok_register)] {
                     if let Some(id) = register {
                         self.bind(name, Binding::Register { id, counter: false });
@@ -187,10 +202,42 @@ impl ThreadLowering<'_, '_> {
         }
     }
 
+    /// The first value of a register, which tells what is not declared.
+    fn first_value(&mut self, value: &Tree, register: RegId, declared: bool, span: Span) {
+        if declared {
+            if let ExprKind::Integer { .. } = value.bare().kind
+                && let Some(value) = self.value_for(value, self.kinds[register.0])
+            {
+                self.emit(Instruction::Assign { reg: register, value }, span);
+                return;
+            }
+            self.value_into(value, register, span);
+            return;
+        }
+        let kind = self.value_into(value, register, span);
+        self.learn(register, kind);
+        // Only the values of an enum are kept apart by its name.
+        if let Some(Kind::Enum(number)) = kind
+            && self.registers[register.0].domain == self.globals.default
+            && self.frames.is_empty()
+        {
+            let of = self.globals.enums.types[number].domain;
+            let zero = of.contains(0);
+            let register = &mut self.registers[register.0];
+            register.domain = of;
+            register.initial = if zero { 0 } else { of.lo };
+        }
+    }
+
     fn assignment(&mut self, pattern: &Pattern, value: &Tree, span: Span) {
         match pattern {
             Pattern::Name { name, .. } => match self.target(name) {
-                Some(register) => self.value_into(value, register, span),
+                Some(register) if matches!(value.bare().kind, ExprKind::Integer { .. }) => {
+                    if let Some(value) = self.value_for(value, self.kinds[register.0]) {
+                        self.emit(Instruction::Assign { reg: register, value }, span);
+                    }
+                }
+                Some(register) => _ = self.value_into(value, register, span),
                 None => _ = self.value(value),
             },
             Pattern::Pair(old, ok) => {
@@ -206,10 +253,10 @@ impl ThreadLowering<'_, '_> {
         &mut self,
         pattern: Span,
         value: Option<&Tree>,
-        old: Option<ravelin_program::RegId>,
-        ok: Option<ravelin_program::RegId>,
+        old: Option<RegId>,
+        ok: Option<RegId>,
         span: Span,
-    ) {
+    ) -> Option<Kind> {
         if old.is_some() && old == ok {
             self.report(Diagnostic::error(pattern, "both results would go to the same register"));
         }
@@ -217,13 +264,19 @@ impl ThreadLowering<'_, '_> {
             Some(ExprKind::Access(access))
                 if matches!(access.method, Method::CompareExchange { .. }) && access.outcome.is_none() =>
             {
-                self.exchange_into(access, old, ok, span);
+                self.exchange_into(access, old, ok, span)
             }
-            Some(ExprKind::Error) => {}
-            _ => self.report(
-                Diagnostic::error(pattern, "two names take the results of a compare_exchange, and there is none here")
+            Some(ExprKind::Error) => None,
+            _ => {
+                self.report(
+                    Diagnostic::error(
+                        pattern,
+                        "two names take the results of a compare_exchange, and there is none here",
+                    )
                     .with_help("write `let (old, ok) = x.compare_exchange(0, 1);`"),
-            ),
+                );
+                None
+            }
         }
     }
 
@@ -231,6 +284,7 @@ impl ThreadLowering<'_, '_> {
         match &expr.bare().kind {
             ExprKind::Access(access) => _ = self.access(access, ValueDestination::Nowhere, span),
             ExprKind::Wait(wait) => _ = self.wait(wait, ValueDestination::Nowhere, span),
+            ExprKind::Call(call) => _ = self.call(call, ValueDestination::Nowhere, span),
             ExprKind::Arithmetic(ty, inner) => {
                 self.computing_in(ty.as_ref(), |lowering| lowering.effect(inner, span));
             }
@@ -258,7 +312,7 @@ impl ThreadLowering<'_, '_> {
             None => false,
             Some(Else::Block(block)) => self.block(block),
             Some(Else::If(next)) => {
-                self.hidden_used = 0;
+                self.hidden_used = self.hidden_floor;
                 self.conditional(next)
             }
         };
@@ -296,7 +350,7 @@ impl ThreadLowering<'_, '_> {
         let (lo, hi, end) = end.unwrap_or((0, 1, 1));
         // The counter leaves the loop one past the last value, and like all registers it starts at 0.
         let domain = Domain::new(lo.min(end).min(0), lo.max(end).max(0), Escape::Error);
-        let counter = self.register(name, domain);
+        let counter = self.register(name, domain, None);
         self.emit(Instruction::Assign { reg: counter, value: Expr::Const(lo) }, span);
         let (head, inside, step, exit) = (self.here, self.flow.fresh(), self.flow.fresh(), self.flow.fresh());
         let compare = if range.inclusive { BinaryOp::Le } else { BinaryOp::Lt };

@@ -45,6 +45,11 @@ impl Parser<'_> {
         })
     }
 
+    /// An expression that ends before a `|`.
+    pub(super) fn tighter_than_or(&mut self) -> Parse<Expr> {
+        self.binary(BinaryOp::BitXor.precedence())
+    }
+
     fn operator(&self) -> Option<BinaryOp> {
         let TokenKind::Symbol(symbol) = self.cursor.token().kind else { return None };
         BinaryOp::ALL.into_iter().find(|op| op.symbol() == symbol)
@@ -62,6 +67,10 @@ impl Parser<'_> {
             // The least value can be written only here: its absolute value is no value.
             TokenKind::Number(value) if op == UnaryOp::Neg => {
                 let span = self.cursor.bump().span;
+                if value > 1 << 63 {
+                    self.report(too_large(span));
+                    return Ok(Expr { kind: ExprKind::Error, span });
+                }
                 let text = self.cursor.quote(span).to_owned();
                 Expr { kind: ExprKind::Integer { value, text }, span }
             }
@@ -91,10 +100,6 @@ impl Parser<'_> {
         let kind = match token.kind {
             TokenKind::Number(value) => {
                 self.cursor.bump();
-                if i64::try_from(value).is_err() {
-                    self.report(too_large(token.span));
-                    return Ok(Expr { kind: ExprKind::Error, span: token.span });
-                }
                 ExprKind::Integer { value, text: self.cursor.quote(token.span).to_owned() }
             }
             TokenKind::Symbol("(") => {
@@ -113,6 +118,8 @@ impl Parser<'_> {
                     ExprKind::Bool(word == "true")
                 }
                 "wait" => self.wait()?,
+                "if" => self.nested(|parser| parser.if_expr())?,
+                "match" => self.nested(|parser| parser.match_expr())?,
                 "checked" if self.cursor.is_ahead(1, "(") => {
                     self.cursor.bump();
                     self.cursor.bump();
@@ -161,6 +168,14 @@ impl Parser<'_> {
 
     /// What starts with a name: a place, an access, a thread at a label, a thread's register.
     fn named(&mut self) -> Parse<ExprKind> {
+        if self.cursor.is_ahead(1, "(") && !self.cursor.is_word("mem") {
+            let name = self.name("a function")?;
+            return self.call_of(name);
+        }
+        if self.cursor.is_ahead(1, "::") {
+            let ty = self.name("an enum")?;
+            return self.path(ty);
+        }
         let place = self.place()?;
         let thread = |place: RavPlace| ThreadRef { name: place.name, index: place.index };
         if self.cursor.is(".") {
@@ -190,7 +205,6 @@ impl Parser<'_> {
         } else {
             self.name("a variable")?
         };
-        self.refuse_path(&name)?;
         let mut index = None;
         if self.cursor.eat("[") {
             index = Some(Box::new(self.expr()?));
@@ -272,10 +286,10 @@ impl Parser<'_> {
                 let span = self.cursor.bump().span;
                 Ok(Name { text: word.to_owned(), span })
             }
-            Some(word) if self.cursor.is_ahead(1, ":") => {
+            Some(word) if self.cursor.is_ahead(1, "::") => {
                 let name = Name { text: word.to_owned(), span: self.cursor.bump().span };
-                self.refuse_path(&name)?;
-                Err(self.expected("an order"))
+                let (path, span) = self.rest_of_path(&name);
+                Err(self.no_path(&path, span))
             }
             Some(word) if foreign::order(word).is_some() => {
                 let mut diagnostic = Diagnostic::error(self.cursor.span(), format!("there is no order `{word}`"));

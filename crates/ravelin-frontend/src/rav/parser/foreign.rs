@@ -1,20 +1,18 @@
 //! What people write who know C or Rust, and what is written here instead.
 
-use super::super::ast::Name;
-use super::{Parse, Parser, order_named};
+use super::super::ast::{ExprKind, Name};
+use super::{Parse, Parser, SyntaxError, order_named};
 use crate::Diagnostic;
 use crate::parsing::{TokenKind, TokenParser};
+use ravelin_program::Span;
 
 /// For a word where an item should start.
 pub fn item(word: &str) -> Option<&'static str> {
     Some(match word {
-        "fn" | "void" | "def" | "function" => {
-            "there are no functions: write the statements into each thread, such as `thread p[2] { … }` for two alike"
-        }
+        "void" | "def" | "func" | "function" => "functions are written `fn f(a, b) { … }`, and `fn f(a) -> u8 { … }`",
         "struct" | "union" | "typedef" | "class" | "type" => {
             "there are no structures: a field of several objects is an array, such as `static next: [0..4; 3];`"
         }
-        "enum" => "name each value: `const A = 0;`",
         "let" => "registers belong to threads; shared variables are declared with `static`",
         "pub" | "extern" | "unsafe" | "async" => "leave it out",
         "use" | "include" | "import" | "mod" => "leave it out: a program is one file",
@@ -32,7 +30,7 @@ const DECLARED: &str = "shared variables are declared like `static x: u32 = 0;`"
 /// For a word where a statement should start.
 pub fn statement(word: &str) -> Option<&'static str> {
     Some(match word {
-        "match" | "switch" => "write `if … { … } else if … { … }`",
+        "switch" | "case" => "write `match e { 0 => { … } _ => { … } }`",
         "do" => "write `loop { …; if !(…) { break; } }`",
         "unsafe" => "leave it out",
         "spawn" | "pthread_create" | "thrd_create" => "all threads start together: write another `thread`",
@@ -93,22 +91,35 @@ pub fn method(word: &str) -> Option<&'static str> {
 }
 
 impl Parser<'_> {
-    /// Refuses `Ordering::Release`, and other paths.
-    pub(super) fn refuse_path(&mut self, name: &Name) -> Parse<()> {
-        if !(self.cursor.is(":") && self.cursor.is_ahead(1, ":")) {
-            return Ok(());
+    /// `Color::Red`; other paths are refused.
+    pub(super) fn path(&mut self, ty: Name) -> Parse<ExprKind> {
+        let (path, span) = self.rest_of_path(&ty);
+        match path.split("::").collect::<Vec<_>>().as_slice() {
+            [_, variant] if order(&path).is_none() => {
+                let span = Span { start: span.end - variant.len() as u32, end: span.end };
+                Ok(ExprKind::Path(ty, Name { text: (*variant).to_owned(), span }))
+            }
+            _ => Err(self.no_path(&path, span)),
         }
+    }
+
+    /// Everything that `::` joins to a name.
+    pub(super) fn rest_of_path(&mut self, name: &Name) -> (String, Span) {
         let (mut path, mut span) = (name.text.clone(), name.span);
-        while self.cursor.is(":") && self.cursor.is_ahead(1, ":") {
-            self.cursor.bump();
+        while self.cursor.is("::") {
             self.cursor.bump();
             let Some(word) = self.cursor.word() else { break };
             path = format!("{path}::{word}");
             span = span.to(self.cursor.bump().span);
         }
+        (path, span)
+    }
+
+    pub(super) fn no_path(&mut self, path: &str, span: Span) -> SyntaxError {
         let mut diagnostic = Diagnostic::error(span, format!("there is no `{path}`"));
-        diagnostic.help = Some(order(&path).unwrap_or_else(|| "names have one part here".to_owned()));
-        Err(self.report(diagnostic))
+        let help = || "a path is an enum and one of its values, such as `Color::Red`".to_owned();
+        diagnostic.help = Some(order(path).unwrap_or_else(help));
+        self.report(diagnostic)
     }
 
     /// What to write instead of `r++` and `r--`, if one of them was read just before this place.

@@ -3,14 +3,13 @@
 use super::super::ast::{
     Base, Expr, ExprKind, File, Init, InitKind, Item, ItemKind, RangeExpr, ThreadCopies, ThreadItem, Type, TypeKind,
 };
-use super::{ITEM_WORDS, Parse, Parser, STATEMENT_WORDS, SyntaxError, foreign};
+use super::{ITEM_WORDS, Parse, Parser, STATEMENT_WORDS, SyntaxError, foreign, is_keyword};
 use crate::Diagnostic;
 use crate::parsing::{NestedParser, TokenKind, TokenParser};
-use crate::suggest::did_you_mean;
-use ravelin_program::{GoalKind, Span};
+use ravelin_program::GoalKind;
 
 /// The types that have a name.
-pub const TYPE_NAMES: [&str; 9] = ["bool", "u8", "u16", "u32", "i8", "i16", "i32", "i64", "_"];
+pub const TYPE_NAMES: [&str; 10] = ["bool", "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "_"];
 
 impl Parser<'_> {
     pub(super) fn file(&mut self) -> File {
@@ -62,7 +61,10 @@ impl Parser<'_> {
             return Err(self.expected("an item such as `static x: bool;` or `thread p { … }`"));
         };
         match word {
+            "const" if self.cursor.word_of(self.cursor.ahead(1)) == Some("fn") => self.function(),
             "const" => self.constant(),
+            "enum" => self.enumeration(),
+            "fn" => self.function(),
             "max_value" => {
                 self.cursor.bump();
                 let value = self.expr()?;
@@ -188,36 +190,34 @@ impl Parser<'_> {
                 let span = self.cursor.bump().span;
                 Base::Named(super::Name { text: word.to_owned(), span })
             }
-            Some(word @ ("usize" | "isize" | "u64" | "u128" | "i128")) if !ranges(self) => {
+            Some(word @ ("usize" | "isize" | "u128" | "i128")) if !ranges(self) => {
                 let diagnostic = Diagnostic::error(self.cursor.span(), format!("there is no type `{word}`"))
-                    .with_note("values are signed 64-bit integers");
-                return Err(self.report(diagnostic.with_help("use `i64`, or the values that occur, such as `0..8`")));
+                    .with_note("values have 64 bits");
+                return Err(self.report(diagnostic.with_help("use `i64`, `u64`, or the values that occur, such as `0..8`")));
             }
             Some(word) if !ranges(self) && foreign::type_named(word).is_some() => {
                 let mut diagnostic = Diagnostic::error(self.cursor.span(), format!("there is no type `{word}`"));
                 diagnostic.help = foreign::type_named(word).map(str::to_owned);
                 return Err(self.report(diagnostic));
             }
-            _ => {
-                let (start, before) = (self.cursor.at, self.diagnostics.len());
-                let range = self.range("a type such as `bool`, `u8` or `0..4`");
-                // A lone word was rather meant as the name of a type than as the start of a range.
-                if range.is_err()
-                    && self.cursor.at == start + 1
-                    && let Some(word) = self.cursor.word_of(self.cursor.nth(start))
-                {
-                    self.diagnostics.truncate(before);
-                    let span = self.cursor.nth(start).span;
-                    let mut diagnostic = Diagnostic::error(span, format!("there is no type `{word}`")).with_note(
-                        "types are bool, u8, u16, u32, i8, i16, i32, i64, ranges such as `0..4`, and arrays",
-                    );
-                    diagnostic.help = did_you_mean(word, TYPE_NAMES);
-                    return Err(self.report(diagnostic));
-                }
-                Base::Range(Box::new(range?))
+            // A lone word is the name of a type and not the start of a range.
+            Some(word) if !is_keyword(word) && self.ends_type(1) => {
+                let span = self.cursor.bump().span;
+                Base::Named(super::Name { text: word.to_owned(), span })
             }
+            _ => Base::Range(Box::new(self.range("a type such as `bool`, `u8` or `0..4`")?)),
         };
         Ok(TypeKind::Base { escape, base })
+    }
+
+    /// What stands so many tokens ahead cannot go on with a range.
+    fn ends_type(&self, ahead: usize) -> bool {
+        let next = self.cursor.ahead(ahead);
+        match next.kind {
+            TokenKind::Symbol(symbol) => [";", "=", ",", "]", ")", "{", "}"].contains(&symbol),
+            TokenKind::Number(_) => false,
+            _ => true,
+        }
     }
 
     /// `lo..hi` or `lo..=hi`.
@@ -311,12 +311,5 @@ impl Parser<'_> {
         let condition = self.expr()?;
         self.semicolon("the condition")?;
         Ok(ItemKind::Goal { kind, forall, condition })
-    }
-
-    /// Used where a block was opened and the file ended.
-    pub(super) fn unclosed(&mut self, open: Span) -> SyntaxError {
-        let diagnostic = Diagnostic::error(self.cursor.span(), format!("expected `}}`, found {}", self.found()))
-            .with_secondary(open, "this block is not closed");
-        self.report(diagnostic)
     }
 }

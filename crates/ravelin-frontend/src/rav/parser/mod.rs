@@ -3,15 +3,19 @@
 
 mod expression;
 mod foreign;
+mod function;
 mod item;
+mod matching;
 mod statement;
 
 pub use expression::{operator_named, order_named};
+pub use item::TYPE_NAMES;
 
 use super::ast::{Comment, Comments, File, Name};
 use super::lexer::{RavTokens, lex};
 use crate::Diagnostic;
 use crate::parsing::{Cursor, LineToken, NestedParser, Open, Parse, StatementParser, SyntaxError, TokenParser};
+use std::collections::HashSet;
 
 /// Words that cannot be names.
 const KEYWORDS: &[&str] = &[
@@ -25,10 +29,12 @@ const KEYWORDS: &[&str] = &[
     "const",
     "continue",
     "else",
+    "enum",
     "exists",
     "false",
     "fence",
     "finally",
+    "fn",
     "for",
     "forall",
     "goto",
@@ -38,6 +44,7 @@ const KEYWORDS: &[&str] = &[
     "lock",
     "locked",
     "loop",
+    "match",
     "max_value",
     "mem",
     "never",
@@ -53,7 +60,8 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// Words that begin an item and nothing else.
-const ITEM_WORDS: &[&str] = &["const", "exists", "finally", "forall", "max_value", "never", "static", "thread"];
+const ITEM_WORDS: &[&str] =
+    &["const", "enum", "exists", "finally", "fn", "forall", "max_value", "never", "static", "thread"];
 
 /// Words that begin a statement.
 const STATEMENT_WORDS: &[&str] = &[
@@ -73,6 +81,7 @@ const STATEMENT_WORDS: &[&str] = &[
     "lock",
     "locked",
     "loop",
+    "match",
     "nop",
     "return",
     "unlock",
@@ -88,8 +97,10 @@ pub fn is_keyword(word: &str) -> bool {
 /// Parses a file; gives back all of it that could be understood.
 pub fn parse_file(text: &str) -> (File, Vec<Diagnostic>) {
     let RavTokens { tokens, comments, header, diagnostics } = lex(text);
+    let functions = function::declared(text, &tokens);
     let cursor = Cursor::new(text, tokens);
-    let mut parser = Parser { cursor, comments, next_comment: 0, open: Open::default(), broken: false, diagnostics };
+    let (open, broken) = (Open::default(), false);
+    let mut parser = Parser { cursor, comments, next_comment: 0, functions, open, broken, diagnostics };
     let mut file = parser.file();
     file.header = header;
     (file, parser.diagnostics)
@@ -99,6 +110,8 @@ struct Parser<'a> {
     cursor: Cursor<'a, LineToken>,
     comments: Vec<Comment>,
     next_comment: usize,
+    /// The names after `fn` in the file.
+    functions: HashSet<&'a str>,
     open: Open,
     /// An error was reported in this statement, which is kept all the same: its end is to be searched, not expected.
     broken: bool,

@@ -35,9 +35,7 @@ impl Parser<'_> {
                     parser.cursor.bump();
                     break;
                 }
-                let item_starts = parser.cursor.token().starts_line
-                    && parser.cursor.word().is_some_and(|word| ITEM_WORDS.contains(&word));
-                if parser.cursor.is_end() || item_starts {
+                if parser.cursor.is_end() || parser.item_starts() {
                     let SyntaxError = parser.unclosed(open);
                     break;
                 }
@@ -54,7 +52,12 @@ impl Parser<'_> {
         .or_else(|SyntaxError| Ok(Block { span: self.cursor.span_from(start), ..Block::default() }))
     }
 
-    fn statement(&mut self) -> Statement {
+    /// A line begins here with a word that only an item begins with.
+    pub(super) fn item_starts(&self) -> bool {
+        self.cursor.token().starts_line && self.cursor.word().is_some_and(|word| ITEM_WORDS.contains(&word))
+    }
+
+    pub(super) fn statement(&mut self) -> Statement {
         let leading = self.pending_comments();
         let (start, blank_before) = (self.cursor.at, self.cursor.token().blank_before);
         self.open.operators = 0;
@@ -115,7 +118,17 @@ impl Parser<'_> {
             }
             Some("break") => self.lone(StatementKind::Break),
             Some("continue") => self.lone(StatementKind::Continue),
-            Some("return") => self.lone(StatementKind::Return),
+            Some("return") if !self.cursor.is_ahead(1, ";") && !self.cursor.is_ahead(1, "}") => {
+                if self.cursor.ahead(1).starts_line {
+                    return self.lone(StatementKind::Return(None));
+                }
+                self.cursor.bump();
+                let value = self.expr()?;
+                self.semicolon("the value")?;
+                Ok(StatementKind::Return(Some(value)))
+            }
+            Some("return") => self.lone(StatementKind::Return(None)),
+            Some("match") => self.match_statement(),
             Some("nop") => self.lone(StatementKind::Nop),
             Some("bus_lock") => self.lone(StatementKind::BusLock),
             Some("bus_unlock") => self.lone(StatementKind::BusUnlock),
@@ -303,6 +316,9 @@ impl Parser<'_> {
         else {
             return Ok(());
         };
+        if self.functions.contains(word) && self.cursor.is_ahead(1, "(") {
+            return Ok(());
+        }
         let next = self.cursor.ahead(1);
         let misplaced = match next.kind {
             TokenKind::Symbol("{" | "(") => true,
@@ -318,7 +334,7 @@ impl Parser<'_> {
             .or_else(|| nearest(word, STATEMENT_WORDS.iter().copied()).map(|found| format!("did you mean `{found}`?")))
             .or_else(|| {
                 let code = self.cursor.is_ahead(1, "(");
-                code.then(|| "there are no functions; memory is accessed by methods such as `x.load()`".to_owned())
+                code.then(|| format!("a function is declared by `fn {word}(…) {{ … }}`"))
             });
         Err(self.report(diagnostic))
     }

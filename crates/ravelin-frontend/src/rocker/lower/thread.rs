@@ -6,7 +6,7 @@ use super::{Globals, twice};
 use crate::Diagnostic;
 use crate::flow::{Flow, Raw};
 use crate::suggest::did_you_mean;
-use ravelin_program::{Copies, Instruction, RegId, Register, Span, Thread};
+use ravelin_program::{Notation, Copies, Instruction, RegId, Register, Span, Thread};
 use std::collections::HashMap;
 
 pub struct ThreadLowering<'g, 'a> {
@@ -60,6 +60,7 @@ impl<'g, 'a> ThreadLowering<'g, 'a> {
             locations: finished.locations,
             transitions: finished.transitions,
             initial: finished.initial,
+            calls: Vec::new(),
             span: function.name.span,
         }
     }
@@ -103,6 +104,7 @@ impl<'g, 'a> ThreadLowering<'g, 'a> {
             domain: self.globals.domain,
             initial: 0,
             hidden: false,
+            notation: Notation::Signed,
             span: local.span,
         });
     }
