@@ -32,6 +32,7 @@ mod in_time;
 mod instrument;
 mod json_schema;
 mod lifted;
+mod named_values;
 mod pages;
 mod programs;
 mod relax;

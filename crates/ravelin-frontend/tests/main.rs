@@ -25,6 +25,7 @@ mod print_litmus;
 mod print_promela;
 mod print_promela_examples;
 mod print_rav;
+mod rav_constructs;
 mod rav_diagnostics;
 mod rav_documentation;
 mod rav_expectations;

@@ -188,7 +188,6 @@ fn a_program_in_which_a_value_can_leave_its_type_is_refused() {
         }
     }
     for (text, what) in [
-        ("static x: i32; thread p[2] { let r = x.load(); x.store(r + 2147483647); } exists x == 1;", "a part of"),
         ("static x; thread p[2] { let r = x.load(); x.store(r + 2147483647); } exists x == 1;", "a part of"),
         ("static x; thread p[3] { x.fetch_add(1500000000); }", "`x`"),
         ("static x: u32; thread p[3] { x.fetch_add(1500000000); }", "`x`"),
@@ -210,8 +209,16 @@ fn a_program_in_which_a_value_can_leave_its_type_is_refused() {
             Ok(printed) => panic!("{text} has a litmus test:\n{printed}"),
         }
     }
-    let leaves = print::litmus(&program("static x: i32; thread p[3] { x.fetch_add(1500000000); }"));
+    let in_range = "static x: -2147483648..=2147483647; thread p[3] { x.fetch_add(1500000000); }";
+    let leaves = print::litmus(&program(in_range));
     assert!(leaves.is_err_and(|refusal| refusal.to_string().starts_with("`x` may leave its type")));
+    for text in [
+        "static x: u8; thread t { x.fetch_add(255); } thread u { x.fetch_add(1); }",
+        "static x: u8; thread t { x.store(200); } thread u { let r = x.load(); if r + 100 > 255 { x.store(0); } }",
+    ] {
+        let refusal = print::litmus(&program(text)).expect_err(text).to_string();
+        assert!(refusal.starts_with("arithmetic wraps outside 0..=255"), "{text}: {refusal}");
+    }
     for text in [
         "static b: bool; thread t { b.store(1); let r: bool = b.load(); }",
         "static x: i32; thread p[2] { let r = x.load(); if r == 0 { x.store(r + 2147483647); } } exists x == 1;",
@@ -221,6 +228,9 @@ fn a_program_in_which_a_value_can_leave_its_type_is_refused() {
         "static x: 0..5; thread t { let r = x.compare_exchange(3, 4); } thread u { x.store(3); }",
         "static y; static b: bool; thread t { let i = 0; while i < 1000 { i = i + 1; } b.store(i == 1000); }",
         "static n: i32; thread t { n.fetch_add(1); }",
+        "static x: i32; thread p[2] { let r = x.load(); x.store(r + 2147483647); } exists x == 1;",
+        "static x: i32; thread p[3] { x.fetch_add(1500000000); }",
+        "static x: u8; thread t { x.fetch_add(254); } thread u { x.fetch_add(1); let r = x.load(); x.store(r - 0); }",
         "static x: 0..3; thread t { x.fetch_add(1); } thread u { x.fetch_add(1); }",
         "static x: u8; thread t { let r: 0..2 = x.fetch_sub(0); if r == 1 { x.fetch_add(254); } } thread u { x.swap(1); }",
     ] {

@@ -116,13 +116,13 @@ thread t {
     fence(SeqCst);
     //    ^^^^^^ there is no order `SeqCst` (write `seq_cst`)
     r = A::B;
-    //  ^^^^ there is no `A::B` (names have one part here)
+    //  ^ there is no enum `A`
     x.cas(0, 1);
     //^^^ there is no method `cas` (write `x.compare_exchange(old, new)`)
     assert!(r == 0);
 //  ^^^^^^^ there are no macros (write `assert(…)`)
-    match r { 0 => nop }
-//  ^^^^^ there is no statement `match` (write `if … { … } else if … { … }`)
+    switch (r) {}
+//  ^^^^^^ there is no statement `switch` (write `match e { 0 => { … } _ => { … } }`)
 }
 ",
     );
@@ -137,7 +137,7 @@ static x: bool
 static y: boll;
 //        ^^^^ there is no type `boll` (did you mean `bool`?)
 static z: usize;
-//        ^^^^^ there is no type `usize` (use `i64`, or the values that occur, such as `0..8`)
+//        ^^^^^ there is no type `usize` (use `i64`, `u64`, or the values that occur, such as `0..8`)
 thread t {
     x.store(;
     //      ^ expected an expression, found `;`
@@ -278,7 +278,7 @@ static w: 3..3;
 static x;
 //     ^ there are two declarations of the variable `x`
 static n = 9223372036854775808;
-//         ^^^^^^^^^^^^^^^^^^^ this integer does not fit in 64 bits
+//         ^^^^^^^^^^^^^^^^^^^ this integer does not fit in 64 bits with a sign (give what holds it the type `u64`)
 thread t { @a; nop; @a; w.store(n.load() + y.load() + z[0].load() + x.load()); }
 //                   ^ there are two declarations of the label `a`
 thread t {}

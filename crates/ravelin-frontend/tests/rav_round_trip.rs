@@ -90,6 +90,8 @@ const PARTS: &[&str] = &[
     "thread t", "static y;", "let r = 1;", "goto", "@l;", "break;", "continue;", "return;", "locked {", "of", "in",
     "mem[", ".load()", ".store(1)", ".fetch_add(1)", "wait(x == 1);", "any", "//", "/*", "*/", "// c\n", "/* c */",
     "\n", "\n\n", "\r\n", "\0", "é", "\u{1f600}", "//! expect a b: c\n", "wrapping", "max_value 3;", "true", "nop;",
+    "enum E { A, B }", "E::A", "fn f(a) -> u8 {", "const fn g(a) -> _ { a }", "f(", "return r;", "match r {", "_ =>", "0..=3 =>",
+    "if r { 1 } else { 2 }", "u64", "u8", "18446744073709551615", "->", "=>", "::",
 ];
 
 #[test]
@@ -130,6 +132,12 @@ fn deep_long_and_large_texts_are_refused_or_read_but_never_fatal() {
             .to_owned(),
         "thread u[i in -9223372036854775808..=9223372036854775807] { for j in i..=9223372036854775807 {} }".to_owned(),
         "thread t { let r; havoc r in 0..-9223372036854775808; for i in 5..1 {} for i in -3..-1 { r = i; } }".to_owned(),
+        format!("{} thread t {{ f0(); }}", (0..300).map(|n| format!("fn f{n}() {{ f{}(); }} ", n + 1)).collect::<String>()),
+        format!("fn f(a) -> u8 {{ a }} thread t {{ let r = {}1{}; }}", long("f(", 3000), long(")", 3000)),
+        format!("thread t {{ let r = {}1{}; }}", long("if r { ", 3000), long(" } else { 2 }", 3000)),
+        format!("thread t {{ let r; {} {} }}", long("match r { _ => {", 3000), long("} }", 3000)),
+        format!("enum E {{ {} }} static x: E; thread t {{ x.store(E::A9); }}", (0..5000).map(|n| format!("A{n}, ")).collect::<String>()),
+        format!("thread t {{ let r; match r {{ {} _ => {{}} }} }}", (0..3000).map(|n| format!("{n} => {{}} ")).collect::<String>()),
     ];
     for text in texts {
         exercise("large.rav", &text);

@@ -23,7 +23,7 @@ fn texts(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// FNV-1a.
-fn hash(text: &str) -> u64 {
+pub fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 

@@ -4,7 +4,7 @@
 const highlight = (() => {
   const orders = "relaxed|acquire|release|acq_rel|seq_cst|consume|rlx|acq|rel|memory_order_\\w+";
   const words = {
-    rav: "static|const|thread|let|if|else|while|loop|break|continue|assert|assume|never|finally|havoc|in|atomic|fence|nop|wait|bcas|arithmetic|wrapping|max_value|bool|u8|u16|u32|i8|i16|i32|i64|macro|fn|return|true|false|for",
+    rav: "static|const|enum|match|thread|let|if|else|while|loop|break|continue|assert|assume|never|finally|havoc|in|atomic|fence|nop|wait|bcas|arithmetic|wrapping|max_value|bool|u8|u16|u32|u64|i8|i16|i32|i64|macro|fn|return|true|false|for",
     litmus: "exists|forall|locations|mov|movl|movq|movb|mfence|lfence|sfence|xchg|xchgl|lock|inc|incl|add|addl|cmp|cmpl|jne|je|int|atomic_int|C|X86|X86_64|if|else|while|P\\d+",
     trencher: "thread|initial|transition|end|read|write|local|check|mfence|noop|lock|unlock",
     memorax: "forbidden|predicates|data|process|registers|text|macro|endmacro|write|read|cas|fence|sfence|slfence|locked|either|or|if|then|else|while|goto|nop|my|for|some|syncrd|syncwr",

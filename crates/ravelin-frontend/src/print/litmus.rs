@@ -110,7 +110,7 @@ fn refuse(program: &Program) -> Result<(), Inexpressible> {
     let mut foreign = None;
     for transition in program.threads.iter().flat_map(|thread| &thread.transitions) {
         transition.instruction.for_each_arithmetic(&mut |arithmetic| match arithmetic {
-            Arithmetic::Wrapping(domain) if !is_machine(domain) => foreign = foreign.or(Some(domain)),
+            Arithmetic::Wrapping(domain) if !is_machine(domain) && !is_small(domain) => foreign = foreign.or(Some(domain)),
             _ => {}
         });
     }
@@ -146,6 +146,11 @@ fn refuse(program: &Program) -> Result<(), Inexpressible> {
 }
 
 /// The type of a machine integer.
+/// The values of a type that an `int` holds. Its operators may stand in C where they do not wrap (see `types`).
+fn is_small(domain: Domain) -> bool {
+    [(0, 0xff), (0, 0xffff), (0, 0xffff_ffff), (-0x80, 0x7f), (-0x8000, 0x7fff)].contains(&(domain.lo, domain.hi))
+}
+
 fn is_machine(domain: Domain) -> bool {
     domain.is_full() || (domain.lo, domain.hi) == (i32::MIN.into(), i32::MAX.into())
 }

@@ -22,7 +22,7 @@ mod legal;
 mod statement;
 
 use ravelin_program::{
-    Arithmetic, Copies, Domain, Escape, Expr, GoalKind, InitialValue, Program, Register, Unnamed, Value, Variable,
+    Arithmetic, BinaryOp, Copies, Domain, Escape, Expr, GoalKind, InitialValue, Notation, Program, Register, Unnamed, Value, ValueNames, Variable,
     show_domain, show_expr,
 };
 
@@ -36,7 +36,12 @@ pub fn rav(program: &Program) -> String {
     for note in notes {
         text.push_str(&format!("// Not kept: {note}\n"));
     }
-    let (defaults, arithmetic) = defaults(&program, &mut text);
+    let (domain, arithmetic) = defaults(&program, &mut text);
+    let defaults = Defaults { domain, arithmetic, named: arithmetic != Arithmetic::Checked || !computes(&program) };
+    for of in enums(&program) {
+        let names = of.names.iter().map(|(value, name)| format!("{name} = {value}"));
+        text.push_str(&format!("enum {} {{ {} }}\n", of.ty, names.collect::<Vec<_>>().join(", ")));
+    }
     let mut next = 1;
     for variable in &program.memory.variables {
         if variable.base != next {
@@ -50,7 +55,7 @@ pub fn rav(program: &Program) -> String {
         separate(&mut text);
         text.push_str(&format!("thread {}{header} {{\n", thread.name));
         for register in &thread.registers {
-            text.push_str(&format!("    {}\n", binding(register, defaults, arithmetic)));
+            text.push_str(&format!("    {}\n", binding(register, defaults)));
         }
         text.push_str(&flow::statements(&program, thread, arithmetic));
         text.push_str("}\n");
@@ -74,6 +79,32 @@ fn separate(text: &mut String) {
     if !text.is_empty() {
         text.push('\n');
     }
+}
+
+/// What holds where nothing is said.
+#[derive(Clone, Copy)]
+struct Defaults {
+    domain: Domain,
+    arithmetic: Arithmetic,
+    /// Integer types are written by name. Not so where operators would be read as those of the type.
+    named: bool,
+}
+
+/// Some operator computes with 64 bits.
+fn computes(program: &Program) -> bool {
+    program.threads.iter().flat_map(|thread| &thread.transitions).any(|transition| {
+        let (mut operators, mut indices) = (0, 0);
+        transition.instruction.for_each_arithmetic(&mut |arithmetic| {
+            operators += usize::from(arithmetic == Arithmetic::Checked);
+        });
+        for access in transition.instruction.accesses() {
+            // The address of the array, to which an index is added.
+            let sum = matches!(&access.address.expr, Expr::Binary(BinaryOp::Add, Arithmetic::Checked, base, _)
+                if access.address.within.is_some() && matches!(**base, Expr::Const(_)));
+            indices += usize::from(sum);
+        }
+        operators > indices
+    })
 }
 
 /// Writes `strict mem`, `max_value` and `arithmetic`; gives the domain of whatever has no type, and how operators compute of which
@@ -123,8 +154,40 @@ fn type_name(domain: Domain) -> String {
     show_domain(domain).unwrap_or_else(|| "i64".to_owned())
 }
 
-fn declaration(variable: &Variable, default: Domain) -> String {
-    let domain = (variable.domain != default).then(|| type_name(variable.domain));
+/// The enums whose names are used, in the order of their first use.
+fn enums(program: &Program) -> Vec<&ValueNames> {
+    let cells = program.memory.variables.iter().map(|variable| &variable.notation);
+    let registers = program.threads.iter().flat_map(|thread| &thread.registers).map(|register| &register.notation);
+    let mut found: Vec<&ValueNames> = Vec::new();
+    for notation in cells.chain(registers) {
+        if let Notation::Names(names) = notation
+            && !found.contains(&&**names)
+        {
+            found.push(names);
+        }
+    }
+    found
+}
+
+/// The type of a cell or a register; `None` for the default.
+fn value_type(domain: Domain, notation: &Notation, defaults: Defaults) -> Option<String> {
+    if let Notation::Names(names) = notation {
+        let values = || names.names.iter().map(|(value, _)| *value);
+        if (values().min(), values().max(), Escape::Error) == (Some(domain.lo), Some(domain.hi), domain.escape) {
+            return Some(names.ty.clone());
+        }
+    }
+    if domain == defaults.domain {
+        return None;
+    }
+    match domain.escape {
+        Escape::Error if domain != Domain::BOOL && !defaults.named => Some(format!("{}..={}", domain.lo, domain.hi)),
+        _ => Some(type_name(domain)),
+    }
+}
+
+fn declaration(variable: &Variable, defaults: Defaults) -> String {
+    let domain = value_type(variable.domain, &variable.notation, defaults);
     let kind = match (variable.len, domain) {
         (None, None) => String::new(),
         (None, Some(domain)) => format!(": {domain}"),
@@ -142,13 +205,13 @@ fn declaration(variable: &Variable, default: Domain) -> String {
     format!("static {}{kind}{initial};", variable.name)
 }
 
-fn binding(register: &Register, default: Domain, arithmetic: Arithmetic) -> String {
-    let kind = if register.domain == default { String::new() } else { format!(": {}", type_name(register.domain)) };
+fn binding(register: &Register, defaults: Defaults) -> String {
+    let kind = value_type(register.domain, &register.notation, defaults).map(|ty| format!(": {ty}")).unwrap_or_default();
     // Without a value a register starts at 0, and 0 must then be a value of its type.
     let initial = match register.initial {
         0 => String::new(),
         initial => {
-            format!(" = {}", show_expr(&Expr::Const(initial), 0, Some(arithmetic), &mut |(): &()| String::new()))
+            format!(" = {}", show_expr(&Expr::Const(initial), 0, Some(defaults.arithmetic), &mut |(): &()| String::new()))
         }
     };
     format!("let {}{kind}{initial};", register.name)

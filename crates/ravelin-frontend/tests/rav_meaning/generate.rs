@@ -10,8 +10,23 @@ pub struct Text {
     /// `arithmetic wrapping lo..=hi;`.
     pub arithmetic: Option<(i64, i64)>,
     pub variables: Vec<Variable>,
+    pub functions: Vec<Function>,
     pub registers: Vec<Type>,
     pub body: Vec<Statement>,
+}
+
+/// Its first registers are its parameters, and the last one is a local.
+pub struct Function {
+    pub parameters: Vec<Parameter>,
+    pub local: (Type, Expr),
+    pub result: Type,
+    pub body: Vec<Statement>,
+    pub value: Expr,
+}
+
+pub struct Parameter {
+    pub ty: Type,
+    pub mutable: bool,
 }
 
 pub struct Variable {
@@ -28,6 +43,10 @@ pub enum Escape {
     Error,
     Wrap,
     Block,
+    /// Of an integer type such as `u8`: operators wrap.
+    Integer,
+    /// Of `u64`.
+    Unsigned,
 }
 
 pub enum Statement {
@@ -38,6 +57,11 @@ pub enum Statement {
     /// The method, the target, and whether it stands in `checked(…)` or `wrapping(…)`.
     Fetch(&'static str, Option<usize>, Place, Expr, Option<Arithmetic>),
     If(Expr, Vec<Statement>, Vec<Statement>),
+    /// Arms for intervals, and one for all other values.
+    Match(Expr, Vec<((i64, i64), Vec<Statement>)>, Vec<Statement>),
+    /// `r = f(…);`, or `f(…);`.
+    Call(Option<usize>, Call),
+    Return(Expr),
     For(usize, i64, i64, Vec<Statement>),
 }
 
@@ -58,7 +82,12 @@ pub enum Expr {
     Negative(Box<Expr>),
     Binary(&'static str, Box<Expr>, Box<Expr>),
     In(Arithmetic, Box<Expr>),
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+    Match(Box<Expr>, Vec<((i64, i64), Expr)>, Box<Expr>),
 }
+
+/// The function, and its arguments; the first may be a call as well.
+pub struct Call(pub usize, pub Vec<Expr>, pub Option<Box<Call>>);
 
 /// The text of a seed.
 pub fn text(seed: u64) -> Text {
@@ -72,38 +101,100 @@ pub fn text(seed: u64) -> Text {
     });
     let variables: Vec<Variable> = variables.collect();
     let registers: Vec<Type> = (0..3).map(|_| random.ty()).collect();
-    let mut maker = Maker { random, variables: &variables, registers: registers.len(), loops: 0 };
+    let (assignable, functions) = (Vec::new(), Vec::new());
+    let mut maker = Maker { random, variables: &variables, registers: 0, assignable, loops: 0, functions, result: false };
+    let functions = maker.random.below(4);
+    for _ in 0..functions {
+        let function = maker.function();
+        maker.functions.push(function);
+    }
+    (maker.registers, maker.assignable) = (registers.len(), (0..registers.len()).collect());
     let body = maker.block(5, 2);
-    Text { max_value, arithmetic, variables, registers, body }
+    let functions = maker.functions;
+    Text { max_value, arithmetic, variables, functions, registers, body }
 }
 
 struct Maker<'a> {
     random: Draw,
     variables: &'a [Variable],
     registers: usize,
+    /// The registers that can be assigned to.
+    assignable: Vec<usize>,
     /// How many loops are around.
     loops: usize,
+    /// Those that can be called.
+    functions: Vec<Function>,
+    /// In a function.
+    result: bool,
 }
 
 impl Maker<'_> {
+    fn function(&mut self) -> Function {
+        let parameters = self.random.within(1, 3);
+        let parameters: Vec<Parameter> =
+            (0..parameters).map(|_| Parameter { ty: self.random.ty(), mutable: self.random.maybe(3) }).collect();
+        let count = parameters.len();
+        let mutable = (0..count).filter(|&number| parameters[number].mutable);
+        self.assignable = mutable.chain([count]).collect();
+        self.registers = count;
+        let local = (self.random.ty(), self.expr(1));
+        self.registers = count + 1;
+        self.result = true;
+        let (body, value) = (self.block(3, 1), self.expr(2));
+        self.result = false;
+        Function { parameters, local, result: self.random.ty(), body, value }
+    }
+
+    fn call(&mut self) -> Call {
+        let function = self.random.below(self.functions.len());
+        let parameters = self.functions[function].parameters.len();
+        // What is evaluated after a call changes nothing and has no fault.
+        let mut rest: Vec<Expr> = Vec::new();
+        for _ in 1..parameters {
+            let register = Expr::Register(self.random.below(self.registers));
+            rest.push(if self.random.maybe(2) { register } else { Expr::Number(self.random.within(0, 4)) });
+        }
+        if self.random.maybe(4) {
+            let inner = self.call();
+            return Call(function, rest, Some(Box::new(inner)));
+        }
+        rest.insert(0, self.expr(1));
+        Call(function, rest, None)
+    }
+
+    fn interval(&mut self) -> (i64, i64) {
+        let lo = self.random.within(-2, 4);
+        (lo, lo + self.random.within(0, 2))
+    }
+
     fn block(&mut self, most: i64, depth: usize) -> Vec<Statement> {
         (0..self.random.within(1, most)).map(|_| self.statement(depth)).collect()
     }
 
     fn statement(&mut self, depth: usize) -> Statement {
         let register = self.register();
-        match self.random.below(if depth == 0 { 9 } else { 12 }) {
+        match self.random.below(if depth == 0 { 11 } else { 15 }) {
+            9 | 10 if !self.functions.is_empty() => {
+                Statement::Call((!self.random.maybe(4)).then_some(register), self.call())
+            }
+            9 if self.result && self.random.maybe(3) => Statement::Return(self.expr(1)),
+            9 | 10 => Statement::Store(self.place(), self.expr(2)),
+            11 if self.random.maybe(2) => {
+                let arms = (0..self.random.within(1, 2)).map(|_| (self.interval(), self.block(2, depth - 1))).collect();
+                Statement::Match(self.expr(1), arms, self.block(2, depth - 1))
+            }
             0 | 1 => Statement::Assign(register, self.expr(2)),
             2 => Statement::Add(register, self.expr(1)),
             3 | 4 => Statement::Load(register, self.place()),
             5..=7 => Statement::Store(self.place(), self.expr(2)),
             8 => {
-                let method = ["fetch_add", "fetch_sub", "fetch_and", "fetch_xor", "swap"][self.random.below(5)];
+                let methods = ["fetch_add", "fetch_sub", "fetch_and", "fetch_xor", "swap", "fetch_max"];
+                let method = methods[self.random.below(6)];
                 let target = self.random.maybe(2).then_some(register);
                 let inside = self.random.maybe(4).then(|| self.random.arithmetic());
                 Statement::Fetch(method, target, self.place(), self.expr(1), inside)
             }
-            9 => Statement::If(self.expr(2), self.block(2, depth - 1), self.block(2, depth - 1)),
+            11 | 12 => Statement::If(self.expr(2), self.block(2, depth - 1), self.block(2, depth - 1)),
             _ => {
                 let lo = self.random.within(-1, 2);
                 let end = lo + self.random.within(0, 5);
@@ -115,8 +206,13 @@ impl Maker<'_> {
         }
     }
 
+    /// A register that no call can make a constant.
+    fn held(&mut self) -> usize {
+        if self.result { self.registers - 1 } else { self.random.below(self.registers) }
+    }
+
     fn register(&mut self) -> usize {
-        self.random.below(self.registers)
+        self.assignable[self.random.below(self.assignable.len())]
     }
 
     fn place(&mut self) -> Place {
@@ -126,13 +222,13 @@ impl Maker<'_> {
             match self.random.below(4) {
                 0 => {
                     // A constant outside would be refused.
-                    let register = Box::new(Expr::Register(self.register()));
+                    let register = Box::new(Expr::Register(self.held()));
                     Expr::Binary("+", register, Box::new(self.expr(1)))
                 }
                 1 if self.loops > 0 => Expr::Counter(self.random.below(self.loops)),
                 2 => {
                     let inside = Expr::Number(cells as i64);
-                    let value = Box::new(Expr::Register(self.register()));
+                    let value = Box::new(Expr::Register(self.held()));
                     Expr::In(Arithmetic::Checked, Box::new(Expr::Binary("%", value, Box::new(inside))))
                 }
                 _ => Expr::Number(self.random.below(cells) as i64),
@@ -142,11 +238,19 @@ impl Maker<'_> {
     }
 
     fn expr(&mut self, depth: usize) -> Expr {
-        match self.random.below(if depth == 0 { 4 } else { 8 }) {
+        match self.random.below(if depth == 0 { 4 } else { 10 }) {
             0 | 1 => Expr::Number(self.random.within(0, 4)),
-            2 => Expr::Register(self.register()),
+            2 => Expr::Register(self.random.below(self.registers)),
             3 if self.loops > 0 => Expr::Counter(self.random.below(self.loops)),
             3 => Expr::Number(self.random.within(-3, 0)),
+            8 if self.random.maybe(2) => {
+                let (yes, no) = (Box::new(self.expr(depth - 1)), Box::new(self.expr(depth - 1)));
+                Expr::If(Box::new(self.expr(depth - 1)), yes, no)
+            }
+            8 => {
+                let arms = (0..self.random.within(1, 2)).map(|_| (self.interval(), self.expr(depth - 1))).collect();
+                Expr::Match(Box::new(self.expr(depth - 1)), arms, Box::new(self.expr(depth - 1)))
+            }
             4 => Expr::Negative(Box::new(self.expr(depth - 1))),
             5 if self.random.maybe(2) => Expr::In(self.random.arithmetic(), Box::new(self.expr(depth - 1))),
             _ => {
@@ -190,9 +294,10 @@ impl Draw {
 
     fn ty(&mut self) -> Type {
         let (lo, hi) = self.range();
-        match self.below(4) {
+        match self.below(6) {
             0 => Some((lo, hi, self.escape())),
-            1 => Some((i64::MIN, i64::MAX, Escape::Error)),
+            1 => Some((i64::MIN, i64::MAX, [Escape::Integer, Escape::Unsigned][self.below(2)])),
+            2 => Some([(0, 255, Escape::Integer), (-128, 127, Escape::Integer)][self.below(2)]),
             _ => None,
         }
     }
@@ -213,6 +318,18 @@ impl fmt::Display for Text {
                 Some(cells) => writeln!(f, "static {name}: [{}; {cells}];", shown(*ty))?,
             }
         }
+        for (number, function) in self.functions.iter().enumerate() {
+            let parameters = function.parameters.iter().enumerate().map(|(number, parameter)| {
+                let ty = parameter.ty.map(|ty| format!(": {}", shown(Some(ty)))).unwrap_or_default();
+                format!("{}r{number}{ty}", if parameter.mutable { "mut " } else { "" })
+            });
+            let parameters: Vec<String> = parameters.collect();
+            writeln!(f, "fn f{number}({}) -> {} {{", parameters.join(", "), shown(function.result))?;
+            let ty = function.local.0.map(|ty| format!(": {}", shown(Some(ty)))).unwrap_or_default();
+            writeln!(f, "    let r{}{ty} = {};", parameters.len(), function.local.1)?;
+            self.block(f, &function.body, 1)?;
+            writeln!(f, "    {}\n}}", function.value)?;
+        }
         writeln!(f, "thread t {{")?;
         for (index, ty) in self.registers.iter().enumerate() {
             writeln!(f, "    let r{index}: {};", shown(*ty))?;
@@ -225,7 +342,9 @@ impl fmt::Display for Text {
 fn shown(ty: Type) -> String {
     match ty {
         None => "_".to_owned(),
-        Some((i64::MIN, i64::MAX, _)) => "i64".to_owned(),
+        Some((i64::MIN, _, Escape::Integer)) => "i64".to_owned(),
+        Some((_, _, Escape::Unsigned)) => "u64".to_owned(),
+        Some((lo, _, Escape::Integer)) => if lo == 0 { "u8" } else { "i8" }.to_owned(),
         Some((lo, hi, escape)) => format!("{}{lo}..={hi}", ["", "wrapping ", "blocking "][escape as usize]),
     }
 }
@@ -252,6 +371,20 @@ impl Text {
                     self.block(f, no, depth + 1)?;
                     writeln!(f, "{indent}}}")?;
                 }
+                Statement::Match(value, arms, otherwise) => {
+                    writeln!(f, "{indent}match {value} {{")?;
+                    for ((lo, hi), body) in arms {
+                        writeln!(f, "{indent}    {lo}..={hi} => {{")?;
+                        self.block(f, body, depth + 2)?;
+                        writeln!(f, "{indent}    }}")?;
+                    }
+                    writeln!(f, "{indent}    _ => {{")?;
+                    self.block(f, otherwise, depth + 2)?;
+                    writeln!(f, "{indent}    }}\n{indent}}}")?;
+                }
+                Statement::Call(None, call) => writeln!(f, "{indent}{call};")?,
+                Statement::Call(Some(register), call) => writeln!(f, "{indent}r{register} = {call};")?,
+                Statement::Return(value) => writeln!(f, "{indent}return {value};")?,
                 Statement::For(level, lo, end, body) => {
                     writeln!(f, "{indent}for i{level} in {lo}..{end} {{")?;
                     self.block(f, body, depth + 1)?;
@@ -277,6 +410,14 @@ impl Arithmetic {
     }
 }
 
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let first = self.2.iter().map(|call| call.to_string());
+        let arguments: Vec<String> = first.chain(self.1.iter().map(|argument| argument.to_string())).collect();
+        write!(f, "f{}({})", self.0, arguments.join(", "))
+    }
+}
+
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -286,6 +427,12 @@ impl fmt::Display for Expr {
             Expr::Negative(operand) => write!(f, "-({operand})"),
             Expr::Binary(operator, left, right) => write!(f, "({left} {operator} {right})"),
             Expr::In(arithmetic, inner) => f.write_str(&arithmetic.around(&inner.to_string())),
+            Expr::If(condition, yes, no) => write!(f, "if {condition} {{ {yes} }} else {{ {no} }}"),
+            Expr::Match(value, arms, otherwise) => {
+                write!(f, "match {value} {{ ")?;
+                arms.iter().try_for_each(|((lo, hi), arm)| write!(f, "{lo}..={hi} => {arm}, "))?;
+                write!(f, "_ => {otherwise} }}")
+            }
         }
     }
 }

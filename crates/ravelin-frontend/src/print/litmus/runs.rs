@@ -3,7 +3,7 @@
 //! Every memory model without values out of thin air has fewer runs than these. They tell more than the sets of `types.rs`, where a
 //! `fetch_add` that is executed once adds again to what it has stored itself. They are many, so only programs with few are decided.
 
-use super::types::{Misfit, is_wide, misfit};
+use super::types::{Misfit, is_wide, misfit, wraps};
 use super::{Inexpressible, fixed};
 use ravelin_program::{
     Address, Domain, Expr, InitialValue, Instruction, LocId, Program, RegId, Thread, Transition, Value,
@@ -87,6 +87,10 @@ impl RunTransition<'_> {
             Instruction::Rmw { op, arithmetic, address, operand, old, .. } => {
                 let Some(operand) = self.eval(operand)? else { return Ok(()) };
                 for read in self.held(address) {
+                    if let Some(op) = op.binary() {
+                        let pair = Expr::binary_in(*arithmetic, op, Expr::Const(read), Expr::Const(operand));
+                        self.refuse_wrapping(&pair)?;
+                    }
                     if let Ok(new) = op.apply(*arithmetic, read, operand) {
                         self.add(&[(*old, read)], Some((address, new)))?;
                     }
@@ -117,7 +121,14 @@ impl RunTransition<'_> {
             let what = self.program.show_instruction(self.thread, &self.transition.instruction);
             return Err(TypeEscape(Misfit::Int.of(format!("a part of `{what}` in thread `{}`", self.thread.name))));
         }
+        self.refuse_wrapping(expr)?;
         Ok(expr.eval(&mut |register| registers[register.0]).ok())
+    }
+
+    /// Operators wrap in C only where an `int` does.
+    fn refuse_wrapping(&self, expr: &Expr) -> Result<(), TypeEscape> {
+        let registers = &self.state.threads[self.number].1;
+        wraps(expr, &|register| registers[register.0]).map_or(Ok(()), |refusal| Err(TypeEscape(refusal)))
     }
 
     fn held(&self, address: &Address) -> BTreeSet<Value> {

@@ -8,9 +8,9 @@
 //! searched (`runs.rs`). A program may be refused although nothing goes wrong, but none is let through that can.
 
 use super::runs::{RunSearch, search};
-use super::{Inexpressible, fixed};
+use super::{Inexpressible, fixed, is_machine};
 use ravelin_program::{
-    Address, Admission, BinaryOp, Domain, Escape, Expr, Fault, InitialValue, Instruction, Program, RegId, Thread,
+    Address, Admission, Arithmetic, BinaryOp, Domain, Escape, Expr, Fault, InitialValue, Instruction, Program, RegId, Thread,
     UnaryOp, Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -125,6 +125,9 @@ impl TypeSearch<'_> {
             let what = self.program.show_instruction(thread, instruction);
             self.left = Some(Misfit::Int.of(format!("a part of `{what}` in thread `{}`", thread.name)));
         }
+        if self.left.is_none() {
+            self.left = expressions(instruction).into_iter().find_map(|expr| may_wrap(expr, registers));
+        }
         match instruction {
             Instruction::Assign { reg, value } => {
                 let value = eval(value, registers);
@@ -150,7 +153,9 @@ impl TypeSearch<'_> {
                 let written = match op.binary() {
                     Some(op) => {
                         let pair = Expr::binary_in(*arithmetic, op, Expr::Atom(RegId(0)), Expr::Atom(RegId(1)));
-                        values(&pair, &[read.clone(), operand])
+                        let sides = [read.clone(), operand];
+                        self.left = self.left.take().or_else(|| may_wrap(&pair, &sides));
+                        values(&pair, &sides)
                     }
                     None => operand,
                 };
@@ -234,6 +239,43 @@ fn may_be_wide(expr: &Expr, registers: &[TypeValues]) -> bool {
     let mut wide = false;
     let tried = combinations(expr, registers, |held| wide |= is_wide(expr, &|register| held[register]));
     wide || !tried && computes(expr)
+}
+
+/// An operator that may wrap where an `int` does not.
+fn may_wrap(expr: &Expr, registers: &[TypeValues]) -> Option<Inexpressible> {
+    let mut small = None;
+    expr.for_each_arithmetic(&mut |arithmetic| match arithmetic {
+        Arithmetic::Wrapping(domain) if !is_machine(domain) => small = Some(domain),
+        _ => {}
+    });
+    let Domain { lo, hi, .. } = small?;
+    let mut found = None;
+    let tried = combinations(expr, registers, |held| {
+        found = found.take().or_else(|| wraps(expr, &|register| held[register]));
+    });
+    if tried { found } else { Some(Inexpressible::Arithmetic { lo, hi }) }
+}
+
+/// An operator that gives less or more than what it wraps in.
+pub(super) fn wraps(expr: &Expr, read: &impl Fn(&RegId) -> Value) -> Option<Inexpressible> {
+    let value = |expr: &Expr| expr.eval(&mut |register| read(register));
+    let outside = |arithmetic: &Arithmetic, exact: Result<Value, Fault>| match (arithmetic, exact) {
+        (Arithmetic::Wrapping(domain), Ok(exact)) if !is_machine(*domain) && !domain.contains(exact) => {
+            Some(Inexpressible::Arithmetic { lo: domain.lo, hi: domain.hi })
+        }
+        _ => None,
+    };
+    match expr {
+        Expr::Const(_) | Expr::Atom(_) => None,
+        Expr::Unary(op, arithmetic, operand) => wraps(operand, read).or_else(|| {
+            let exact = value(operand).and_then(|operand| op.apply(Arithmetic::Checked, operand));
+            outside(arithmetic, exact).filter(|_| op.computes())
+        }),
+        Expr::Binary(op, arithmetic, left, right) => wraps(left, read).or_else(|| wraps(right, read)).or_else(|| {
+            let exact = value(left).and_then(|left| op.apply(Arithmetic::Checked, left, value(right)?));
+            outside(arithmetic, exact).filter(|_| op.computes())
+        }),
+    }
 }
 
 /// Whether an expression does more than compare.

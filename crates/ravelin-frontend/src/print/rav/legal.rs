@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 #[rustfmt::skip]
 const RESERVED: &[&str] = &[
     "_", "acq_rel", "acquire", "any", "arithmetic", "assert", "assume", "block", "blocking", "bool", "break",
-    "bus_lock", "bus_unlock", "checked", "choose", "const", "continue", "else", "error", "exists", "false", "fence", "finally",
-    "for", "forall", "goto", "havoc", "i16", "i32", "i64", "i8", "if", "in", "let", "lock", "locked", "loop",
-    "max_value", "mem", "mut", "never", "non_atomic", "nop", "of", "or", "relaxed", "release", "return", "seq_cst",
+    "bus_lock", "bus_unlock", "checked", "choose", "const", "continue", "else", "enum", "error", "exists", "false", "fence", "finally",
+    "fn", "for", "forall", "goto", "havoc", "i16", "i32", "i64", "i8", "if", "in", "let", "lock", "locked", "loop",
+    "match", "max_value", "mem", "mut", "never", "non_atomic", "nop", "of", "or", "relaxed", "release", "return", "seq_cst",
     "static", "thread", "true", "u16", "u32", "u64", "u8", "unlock", "usize", "wait", "while", "wrap", "wrapping",
 ];
 
@@ -29,6 +29,9 @@ pub(super) struct Legal {
 pub(super) fn legal(program: &Program) -> Legal {
     let mut program = program.clone();
     let mut notes = Vec::new();
+    program.memory.variables.iter_mut().for_each(|variable| signed(&mut variable.notation));
+    let registers = program.threads.iter_mut().flat_map(|thread| &mut thread.registers);
+    registers.for_each(|register| signed(&mut register.notation));
     lay_out(&mut program, &mut notes);
     program.threads.iter_mut().for_each(split_results);
     name(&mut program);
@@ -37,6 +40,13 @@ pub(super) fn legal(program: &Program) -> Legal {
     }
     label_goals(&mut program);
     Legal { program, notes }
+}
+
+/// Numbers are written with a sign: without, operators would be read as those of `u64`.
+fn signed(notation: &mut Notation) {
+    if *notation == Notation::Unsigned {
+        *notation = Notation::Signed;
+    }
 }
 
 /// Where each variable went, and by how much its addresses moved.

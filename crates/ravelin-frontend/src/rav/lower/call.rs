@@ -31,14 +31,15 @@ impl ThreadLowering<'_, '_> {
             }
         };
         let wanted = !matches!(into, ValueDestination::Nowhere);
-        let refused = if let Err(diagnostic) = right_arguments(&function, call, span) {
+        let place = call.name.span;
+        let refused = if let Err(diagnostic) = right_arguments(&function, call, place) {
             Some(diagnostic)
         } else if wanted && function.result.is_none() {
             let message = format!("`{}` gives no value", function.name.text);
             let help = "write `-> u8` or another type after its parameters";
-            Some(Diagnostic::error(span, message).with_secondary(function.name.span, "the function").with_help(help))
+            Some(Diagnostic::error(place, message).with_secondary(function.name.span, "the function").with_help(help))
         } else if self.frames.len() >= MAX_DEPTH {
-            Some(Diagnostic::error(span, format!("more than {MAX_DEPTH} calls are inside each other here")))
+            Some(Diagnostic::error(place, format!("more than {MAX_DEPTH} calls are inside each other here")))
         } else {
             None
         };
@@ -46,7 +47,7 @@ impl ThreadLowering<'_, '_> {
             self.report(diagnostic);
             return None;
         }
-        if !self.count_inlined(span) {
+        if !self.count_inlined(place) {
             return None;
         }
         let result = match &function.result {
@@ -109,7 +110,7 @@ impl ThreadLowering<'_, '_> {
             std::mem::replace(&mut self.arithmetic, self.globals.arithmetic),
             self.flow.call.replace(id),
         );
-        self.frames.push(Frame { function: function.clone(), exit, value, result, kind: None });
+        self.frames.push(Frame { function: function.clone(), exit, value, result });
         for (parameter, argument) in function.parameters.iter().zip(arguments) {
             self.bind_parameter(parameter, argument, span);
         }
@@ -136,7 +137,7 @@ impl ThreadLowering<'_, '_> {
         self.flow.call = call;
         match (ending, frame.value) {
             (Some(typed), None) => Some(typed),
-            (_, Some(register)) => Some((Expr::Atom(register), frame.kind)),
+            (_, Some(register)) => Some((Expr::Atom(register), frame.result?.kind)),
             _ => None,
         }
     }
@@ -179,17 +180,15 @@ impl ThreadLowering<'_, '_> {
             }
             ValueDestination::Hidden if !returns => {
                 let result = self.frames.last()?.result?;
-                let (value, kind) = self.typed(tree)?;
-                let kind = result.kind.or(kind);
+                let value = self.value(tree)?;
                 if self.is_within(&value, result.domain) && self.outlives(&value) {
-                    return Some((value, kind));
+                    return Some((value, result.kind));
                 }
                 // Something of the function's is in it, so it is kept by the caller.
                 self.hidden_used = self.hidden_floor;
-                let register = self.hidden(result.domain, kind, tree.span);
+                let register = self.hidden(result.domain, result.kind, tree.span);
                 self.hidden_floor = self.hidden_used;
-                let frame = self.frames.last_mut()?;
-                (frame.value, frame.kind) = (Some(register), kind);
+                self.frames.last_mut()?.value = Some(register);
                 self.checked(value, register, result, tree.span);
                 None
             }
@@ -200,8 +199,19 @@ impl ThreadLowering<'_, '_> {
         }
     }
 
-    /// Evaluates what nobody wants the value of.
+    /// Evaluates what nobody wants the value of. It is one of the function's type all the same.
     fn discard(&mut self, tree: &Tree) {
+        if let Some(Frame { result: Some(result), .. }) = self.frames.last()
+            && !fits(self.known_domain(tree), result.domain)
+        {
+            let result = *result;
+            if let Some(value) = self.value(tree)
+                && !self.is_within(&value, result.domain)
+            {
+                self.check(value, result, tree.span);
+            }
+            return;
+        }
         match &tree.bare().kind {
             ExprKind::Access(access) => _ = self.access(access, ValueDestination::Nowhere, tree.span),
             ExprKind::Wait(wait) => _ = self.wait(wait, ValueDestination::Nowhere, tree.span),
@@ -241,24 +251,25 @@ impl ThreadLowering<'_, '_> {
         let Some(Frame { value: Some(register), result: Some(result), .. }) = self.frames.last() else { return };
         let (register, result) = (*register, *result);
         let domain = self.known_domain(tree);
-        let kind = if fits(domain, result.domain) {
-            self.value_into(tree, register, span)
-        } else {
-            let Some((value, kind)) = self.typed(tree) else { return };
+        if fits(domain, result.domain) {
+            self.value_into(tree, register, span);
+        } else if let Some(value) = self.value(tree) {
             self.checked(value, register, result, span);
-            kind
-        };
-        if let Some(frame) = self.frames.last_mut() {
-            frame.kind = result.kind.or(frame.kind).or(kind);
         }
     }
 
     /// Assigns a value that may have to be brought into the type of the function first.
     fn checked(&mut self, value: Expr, register: RegId, result: KnownType, span: Span) {
-        if self.is_within(&value, result.domain) {
-            return self.emit(Instruction::Assign { reg: register, value }, span);
-        }
-        let Some(frame) = self.frames.last() else { return };
+        let value = match self.is_within(&value, result.domain) {
+            true => value,
+            false => self.check(value, result, span),
+        };
+        self.emit(Instruction::Assign { reg: register, value }, span);
+    }
+
+    /// Brings a value into the type of the function around here, and gives it back.
+    fn check(&mut self, value: Expr, result: KnownType, span: Span) -> Expr {
+        let Some(frame) = self.frames.last() else { return value };
         let (name, at) = (frame.function.name.clone(), frame.function.body.span.start);
         let key = (name.text.clone(), at, result.domain);
         let check = match self.locals.get(&key) {
@@ -271,7 +282,7 @@ impl ThreadLowering<'_, '_> {
             }
         };
         self.emit(Instruction::Assign { reg: check, value }, span);
-        self.emit(Instruction::Assign { reg: register, value: Expr::Atom(check) }, span);
+        Expr::Atom(check)
     }
 
     /// A value is in a domain whatever happens.
@@ -316,6 +327,11 @@ impl ThreadLowering<'_, '_> {
                     constant.map_or(Domain::FULL, only)
                 }
             },
+            ExprKind::Call(call) => {
+                let function = self.globals.functions.find(&call.name).ok();
+                let known = function.and_then(|function| self.globals.ty(function.result.as_ref()?, &mut Vec::new()));
+                known.map_or(Domain::FULL, |known| known.domain)
+            }
             ExprKind::Access(access) if access.outcome.is_some() => Domain::BOOL,
             ExprKind::Access(access) if access.method != Method::Bcas => self.cells_of(&access.place),
             ExprKind::If(branches) => {

@@ -62,7 +62,7 @@ impl ThreadLowering<'_, '_> {
             self.branches_in_locked(value.span);
             return false;
         }
-        let domain = self.known_domain(value);
+        let (domain, at) = (self.known_domain(value), value.span);
         let typed = self.typed(value);
         let known: Vec<Option<KnownArm>> = arms.iter().map(|arm| self.known_arm(&arm.patterns, arm.span)).collect();
         let known: Option<Vec<KnownArm>> = known.into_iter().collect();
@@ -72,10 +72,11 @@ impl ThreadLowering<'_, '_> {
             return false;
         };
         let domain = match &value {
-            Expr::Atom(register) => self.registers[register.0].domain,
+            // A hidden register is wider than what it holds here.
+            Expr::Atom(register) if domain.is_full() => self.registers[register.0].domain,
             _ => domain,
         };
-        let Some(complete) = self.check_arms(&known, domain, kind, span) else {
+        let Some(complete) = self.check_arms(&known, domain, kind, at) else {
             self.every_arm(arms, span, run);
             return false;
         };

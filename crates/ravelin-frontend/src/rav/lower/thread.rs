@@ -97,8 +97,6 @@ pub struct Frame {
     pub value: Option<RegId>,
     /// The type of its value.
     pub result: Option<KnownType>,
-    /// What is known of the value that it gives.
-    pub kind: Option<Kind>,
 }
 
 /// Where `break` and `continue` go.
