@@ -10,8 +10,10 @@ use ravelin_analysis::c11::{C11Question, ObservationalAnswer, ObstacleReason, c1
 use ravelin_analysis::reachability::{ReachabilityQuestion, reach};
 use ravelin_frontend::{Language, parse};
 use ravelin_machine::Reductions;
-use ravelin_program::{Notation, Admission, Domain, Expr, Goal, Instruction, LocId, Model, Observable, Order, Program, RegId, Register, Source,
-    Span, Thread, ThreadId, TransitionId, Value};
+use ravelin_program::{
+    Admission, Domain, Expr, Goal, Instruction, LocId, Model, Notation, Observable, Order, Program, RegId, Register,
+    Source, Span, Thread, ThreadId, TransitionId, Value,
+};
 use ravelin_semantics::rc20::{
     Execution, Graph, GraphEvent, GraphLimits, OrderReading, Relation, ThreadFailure, enumerate, races,
     rc20_consistent, sc_consistent, violated_goals,
@@ -467,7 +469,14 @@ fn with_unused_loads(program: &mut Program, seed: u64) {
         let first = thread.registers.len();
         for name in ["unused", "copy"] {
             let (name, domain, span) = (format!("{name}{number}"), Domain::FULL, Span::NOWHERE);
-            thread.registers.push(Register { name, domain, initial: 0, hidden: false, notation: Notation::Signed, span });
+            thread.registers.push(Register {
+                name,
+                domain,
+                initial: 0,
+                hidden: false,
+                notation: Notation::Signed,
+                span,
+            });
         }
         let (unused, copy) = (RegId(first), RegId(first + 1));
         for (index, transition) in thread.transitions.iter_mut().enumerate() {

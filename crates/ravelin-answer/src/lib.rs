@@ -62,8 +62,8 @@ pub use robust::{
     TriangularRace, TriangularRaces, WaitingLoop,
 };
 pub use run::{
-    AccessStorage, BufferEntry, CellValue, InitialState, InitialThread, RegisterValue, RunStep, RunStepKind, StepAccess,
-    StepCall,
+    AccessStorage, BufferEntry, CellValue, InitialState, InitialThread, RegisterValue, RunStep, RunStepKind,
+    StepAccess, StepCall,
 };
 pub use sanitizer::{FixTrial, SanitizerReport};
 pub use states::{EndRun, EndState, EndThread, FinalCondition, FinalStates, Quantifier};

@@ -37,7 +37,12 @@ fn listing(program: &Program) -> String {
         for transition in &thread.transitions {
             let step = program.show_instruction(thread, &transition.instruction);
             let exact = format!("{:?}", transition.instruction);
-            text += &format!("{} → {} {step} {:016x}\n", transition.from.0, transition.to.0, crate::rav_unchanged::hash(&exact));
+            text += &format!(
+                "{} → {} {step} {:016x}\n",
+                transition.from.0,
+                transition.to.0,
+                crate::rav_unchanged::hash(&exact)
+            );
         }
     }
     for goal in &program.goals {
@@ -78,7 +83,10 @@ fn the_values_of_an_enum_are_named_for_users() {
     assert_eq!(program.show_condition(&program.goals[0].condition), "t.r == E::B && x == E::A");
     let printed = print::rav(&program);
     assert!(printed.contains("enum E { A = 0, B = 1 }\nstatic x: E;"), "{printed}");
-    assert_eq!(print::rav(&parse(&printed)).lines().skip(1).collect::<Vec<_>>(), printed.lines().skip(1).collect::<Vec<_>>());
+    assert_eq!(
+        print::rav(&parse(&printed)).lines().skip(1).collect::<Vec<_>>(),
+        printed.lines().skip(1).collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -102,7 +110,8 @@ fn a_call_is_the_body_of_the_function() {
 
 #[test]
 fn the_steps_of_a_function_know_their_calls() {
-    let program = parse("static x;\nfn g() { x.store(1); }\nfn f() { g(); x.store(2); }\nthread t {\n    f();\n    g();\n}\n");
+    let program =
+        parse("static x;\nfn g() { x.store(1); }\nfn f() { g(); x.store(2); }\nthread t {\n    f();\n    g();\n}\n");
     let thread = &program.threads[0];
     let calls = thread.transitions.iter().map(|transition| {
         let calls = thread.calls_of(transition);

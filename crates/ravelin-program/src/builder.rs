@@ -1,8 +1,8 @@
 //! Builds programs without a source text, for front ends, generators and tests.
 
 use crate::{
-    Address, Copies, Domain, Expr, Goal, Instruction, LocId, Location, Notation, Order, Program, RegId, Register, Span, Thread,
-    ThreadId, Transition, ValidationError, Value, VarId, Variable, validate,
+    Address, Copies, Domain, Expr, Goal, Instruction, LocId, Location, Notation, Order, Program, RegId, Register, Span,
+    Thread, ThreadId, Transition, ValidationError, Value, VarId, Variable, validate,
 };
 
 /// Collects the parts of a program; [`ProgramBuilder::finish`] validates it.

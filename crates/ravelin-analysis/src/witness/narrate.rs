@@ -71,19 +71,15 @@ pub(crate) fn without_accesses(program: &Program, action: Action, before: &[Valu
         reads: Vec::new(),
         writes: Vec::new(),
         memory: Vec::new(),
-        registers: changed
-            .map(|(register, (_, new))| register_value(register, *new))
-            .collect(),
+        registers: changed.map(|(register, (_, new))| register_value(register, *new)).collect(),
         buffers: vec![Vec::new(); program.threads.len()],
         part: None,
     };
     if let Action::Step { transition, choice, .. } = action {
         let transition = &thread.transitions[transition.0];
         told.position = program.source.position(transition.span);
-        let call = |call: &Call| StepCall {
-            function: call.function.clone(),
-            position: program.source.position(call.span),
-        };
+        let call =
+            |call: &Call| StepCall { function: call.function.clone(), position: program.source.position(call.span) };
         told.calls = thread.calls_of(transition).map(call).collect();
         told.text = program.tell_step(thread, transition, before);
         told.internal = program.is_internal(thread, transition);

@@ -4,7 +4,9 @@ use super::objects::ObjectId;
 use super::value::domain;
 use crate::flow::{Flow, Raw};
 use crate::ir::module::{BlockId, LocalId};
-use ravelin_program::{Notation, Address, Domain, Escape, Expr, Instruction, Order, RegId, Register, Span, WaitCondition};
+use ravelin_program::{
+    Address, Domain, Escape, Expr, Instruction, Notation, Order, RegId, Register, Span, WaitCondition,
+};
 use std::collections::HashMap;
 
 /// What a register holds.
@@ -47,7 +49,14 @@ impl Residual {
         }
         let id = RegId(self.registers.len());
         let name = self.free_name(name.unwrap_or("r"));
-        self.registers.push(Register { hidden: name.starts_with("r."), name, domain, initial: 0, notation: Notation::Signed, span: Span::NOWHERE });
+        self.registers.push(Register {
+            hidden: name.starts_with("r."),
+            name,
+            domain,
+            initial: 0,
+            notation: Notation::Signed,
+            span: Span::NOWHERE,
+        });
         self.by_key.insert(key, id);
         id
     }

@@ -7,7 +7,7 @@
 use super::cursor::Name;
 use super::init::{Init, InitValue};
 use crate::Diagnostic;
-use ravelin_program::{Notation, Address, Domain, Expr, InitialValue, Span, Value, VarId, Variable};
+use ravelin_program::{Address, Domain, Expr, InitialValue, Notation, Span, Value, VarId, Variable};
 use std::collections::HashMap;
 
 /// What a name stands for.

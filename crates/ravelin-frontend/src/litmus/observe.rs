@@ -9,7 +9,10 @@ use super::header::Dialect;
 use super::init::Init;
 use super::x86::register as x86_register;
 use crate::Diagnostic;
-use ravelin_program::{Notation, Arithmetic, Condition, Domain, Expr, Goal, GoalKind, Observable, Observation, RegId, Register, ThreadId, Value};
+use ravelin_program::{
+    Arithmetic, Condition, Domain, Expr, Goal, GoalKind, Notation, Observable, Observation, RegId, Register, ThreadId,
+    Value,
+};
 use std::collections::BTreeMap;
 
 pub struct Observer<'a> {

@@ -110,7 +110,9 @@ fn refuse(program: &Program) -> Result<(), Inexpressible> {
     let mut foreign = None;
     for transition in program.threads.iter().flat_map(|thread| &thread.transitions) {
         transition.instruction.for_each_arithmetic(&mut |arithmetic| match arithmetic {
-            Arithmetic::Wrapping(domain) if !is_machine(domain) && !is_small(domain) => foreign = foreign.or(Some(domain)),
+            Arithmetic::Wrapping(domain) if !is_machine(domain) && !is_small(domain) => {
+                foreign = foreign.or(Some(domain))
+            }
             _ => {}
         });
     }

@@ -22,8 +22,8 @@ mod legal;
 mod statement;
 
 use ravelin_program::{
-    Arithmetic, BinaryOp, Copies, Domain, Escape, Expr, GoalKind, InitialValue, Notation, Program, Register, Unnamed, Value, ValueNames, Variable,
-    show_domain, show_expr,
+    Arithmetic, BinaryOp, Copies, Domain, Escape, Expr, GoalKind, InitialValue, Notation, Program, Register, Unnamed,
+    Value, ValueNames, Variable, show_domain, show_expr,
 };
 
 /// `.rav` text for any valid program.
@@ -206,12 +206,16 @@ fn declaration(variable: &Variable, defaults: Defaults) -> String {
 }
 
 fn binding(register: &Register, defaults: Defaults) -> String {
-    let kind = value_type(register.domain, &register.notation, defaults).map(|ty| format!(": {ty}")).unwrap_or_default();
+    let kind =
+        value_type(register.domain, &register.notation, defaults).map(|ty| format!(": {ty}")).unwrap_or_default();
     // Without a value a register starts at 0, and 0 must then be a value of its type.
     let initial = match register.initial {
         0 => String::new(),
         initial => {
-            format!(" = {}", show_expr(&Expr::Const(initial), 0, Some(defaults.arithmetic), &mut |(): &()| String::new()))
+            format!(
+                " = {}",
+                show_expr(&Expr::Const(initial), 0, Some(defaults.arithmetic), &mut |(): &()| String::new())
+            )
         }
     };
     format!("let {}{kind}{initial};", register.name)

@@ -9,8 +9,8 @@
 
 use super::ast::{
     AccessCall, Arm, ArmPattern, Base, Block, Comment, Comments, Else, EnumItem, ExchangeResult, Expr, ExprKind, File,
-    Function, If, Init, InitKind, Item, ItemKind, Pattern, RangeExpr, RavPlace, Statement, StatementKind, ThreadCopies, ThreadItem, ThreadRef, Type,
-    TypeKind, WaitCall,
+    Function, If, Init, InitKind, Item, ItemKind, Pattern, RangeExpr, RavPlace, Statement, StatementKind, ThreadCopies,
+    ThreadItem, ThreadRef, Type, TypeKind, WaitCall,
 };
 use ravelin_program::GoalKind;
 

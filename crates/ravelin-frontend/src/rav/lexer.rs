@@ -22,8 +22,8 @@ pub struct RavTokens {
 /// Longer ones first, so that the first match is the longest.
 const SYMBOLS: &[&str] = &[
     "<<=", ">>=", "..=", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "..", "+=", "-=", "*=", "/=", "%=", "&=",
-    "|=", "^=", "->", "=>", "::", "{", "}", "(", ")", "[", "]", ";", ":", ",", ".", "=", "+", "-", "*", "/", "%", "&", "|", "^", "!",
-    "<", ">", "@",
+    "|=", "^=", "->", "=>", "::", "{", "}", "(", ")", "[", "]", ";", ":", ",", ".", "=", "+", "-", "*", "/", "%", "&",
+    "|", "^", "!", "<", ">", "@",
 ];
 
 pub fn lex(text: &str) -> RavTokens {
@@ -161,6 +161,7 @@ impl RavLexer<'_> {
 
 /// An integer that no value can hold.
 pub fn too_large(span: Span) -> Diagnostic {
-    Diagnostic::error(span, "this integer does not fit in 64 bits")
-        .with_note("values go from -9223372036854775808 to 9223372036854775807, and those of `u64` to 18446744073709551615")
+    Diagnostic::error(span, "this integer does not fit in 64 bits").with_note(
+        "values go from -9223372036854775808 to 9223372036854775807, and those of `u64` to 18446744073709551615",
+    )
 }

@@ -5,8 +5,10 @@ use super::numeral::Numeral;
 use super::syntax::{FileText, InstructionText, MemorySize, Term, ThreadText};
 use super::word::Word;
 use crate::Diagnostic;
-use ravelin_program::{Notation, Address, Copies, Domain, Escape, Expr, Instruction, LocId, Location, Memory, Order, Program, RegId, Register,
-    Source, Thread, Transition, UnaryOp, VarId, Variable};
+use ravelin_program::{
+    Address, Copies, Domain, Escape, Expr, Instruction, LocId, Location, Memory, Notation, Order, Program, RegId,
+    Register, Source, Thread, Transition, UnaryOp, VarId, Variable,
+};
 use std::collections::{HashMap, HashSet};
 
 /// What a register or a cell holds if the file says how large memory is.
@@ -119,7 +121,14 @@ impl<'a> Lowering<'a, '_> {
         *self.names.entry(word.text).or_insert_with(|| {
             let name = word.text.to_owned();
             let domain = if self.size.is_some() { BYTE } else { Domain::FULL };
-            self.registers.push(Register { name, domain, initial: 0, hidden: false, notation: Notation::Signed, span: word.span });
+            self.registers.push(Register {
+                name,
+                domain,
+                initial: 0,
+                hidden: false,
+                notation: Notation::Signed,
+                span: word.span,
+            });
             RegId(self.registers.len() - 1)
         })
     }

@@ -102,7 +102,8 @@ pub fn text(seed: u64) -> Text {
     let variables: Vec<Variable> = variables.collect();
     let registers: Vec<Type> = (0..3).map(|_| random.ty()).collect();
     let (assignable, functions) = (Vec::new(), Vec::new());
-    let mut maker = Maker { random, variables: &variables, registers: 0, assignable, loops: 0, functions, result: false };
+    let mut maker =
+        Maker { random, variables: &variables, registers: 0, assignable, loops: 0, functions, result: false };
     let functions = maker.random.below(4);
     for _ in 0..functions {
         let function = maker.function();

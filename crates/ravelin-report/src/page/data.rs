@@ -16,14 +16,19 @@ use std::collections::HashMap;
 /// The text of a script element.
 pub fn of(run: &RunView, shown: &[usize]) -> String {
     let mut texts = Texts::default();
-    let memory: Vec<Value> =
-        run.memory.iter().flat_map(|cell| [json!(texts.number(&cell.cell)), exact(cell.value, cell.name.as_deref())]).collect();
+    let memory: Vec<Value> = run
+        .memory
+        .iter()
+        .flat_map(|cell| [json!(texts.number(&cell.cell)), exact(cell.value, cell.name.as_deref())])
+        .collect();
     let mut registers = Vec::new();
     for thread in &run.threads {
         let values = thread.registers.iter();
         registers.push(
             values
-                .flat_map(|register| [json!(texts.number(&register.register)), exact(register.value, register.name.as_deref())])
+                .flat_map(|register| {
+                    [json!(texts.number(&register.register)), exact(register.value, register.name.as_deref())]
+                })
                 .collect::<Vec<_>>(),
         );
     }

@@ -134,11 +134,8 @@ fn row(run: &RunView, shown: &[usize], parts: bool, number: usize, step: &Step) 
 pub fn written(step: &Step) -> Vec<CellValue> {
     let mut written: Vec<CellValue> = Vec::new();
     let in_memory = step.writes.iter().filter(|write| write.place == AccessStorage::Memory);
-    let written_there = in_memory.map(|write| CellValue {
-        cell: write.cell.clone(),
-        value: write.value,
-        name: write.name.clone(),
-    });
+    let written_there =
+        in_memory.map(|write| CellValue { cell: write.cell.clone(), value: write.value, name: write.name.clone() });
     for cell in written_there.chain(step.memory.iter().cloned()) {
         match written.iter_mut().find(|other| other.cell == cell.cell) {
             Some(other) => *other = cell,

@@ -6,8 +6,10 @@
 
 use super::plan::{LoopPlan, mentions};
 use super::regions::Region;
-use ravelin_program::{Notation, Domain, Expr, Instruction, LocId, Location, Program, RegId, Register, Span, Thread, Transition, WaitAtom,
-    WaitCondition};
+use ravelin_program::{
+    Domain, Expr, Instruction, LocId, Location, Notation, Program, RegId, Register, Span, Thread, Transition, WaitAtom,
+    WaitCondition,
+};
 use std::collections::BTreeSet;
 
 /// Where the steps of a plan start instead of the loop.
@@ -159,7 +161,14 @@ fn give_registers(thread: &mut Thread, names: usize, plan: &mut LoopPlan) {
     for number in 0..used.len() {
         let register = RegId(thread.registers.len());
         let name = format!("$w{}", register.0);
-        thread.registers.push(Register { name, domain: Domain::FULL, initial: 0, hidden: true, notation: Notation::Signed, span: Span::NOWHERE });
+        thread.registers.push(Register {
+            name,
+            domain: Domain::FULL,
+            initial: 0,
+            hidden: true,
+            notation: Notation::Signed,
+            span: Span::NOWHERE,
+        });
         steps.iter_mut().for_each(|step| rename(step, RegId(behind + number), register));
     }
 }

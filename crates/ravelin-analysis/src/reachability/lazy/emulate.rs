@@ -9,8 +9,10 @@
 //! it then reads its own store.
 
 use super::extend::{InstructionChain, OriginalEffect};
-use ravelin_program::{Notation, Address, BinaryOp, Domain, Escape, Expr, Instruction, Memory, Order, Program, RegId, Register, Span, Thread,
-    TransitionId, Value, WaitCondition};
+use ravelin_program::{
+    Address, BinaryOp, Domain, Escape, Expr, Instruction, Memory, Notation, Order, Program, RegId, Register, Span,
+    Thread, TransitionId, Value, WaitCondition,
+};
 
 /// The registers in which a thread holds stores back.
 pub(super) struct Auxiliary<'a> {
@@ -59,7 +61,14 @@ impl<'a> Auxiliary<'a> {
 
     fn register(&mut self, name: String, domain: Domain) -> RegId {
         let initial = if domain.contains(0) { 0 } else { domain.lo };
-        self.registers.push(Register { name, domain, initial, hidden: true, notation: Notation::Signed, span: Span::NOWHERE });
+        self.registers.push(Register {
+            name,
+            domain,
+            initial,
+            hidden: true,
+            notation: Notation::Signed,
+            span: Span::NOWHERE,
+        });
         RegId(self.registers.len() - 1)
     }
 

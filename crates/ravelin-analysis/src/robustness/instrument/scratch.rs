@@ -1,7 +1,7 @@
 //! Registers that translated steps need for themselves. A step sets those it used back to 0, so that they do not tell
 //! states apart.
 
-use ravelin_program::{Notation, Domain, RegId, Register, Span, Thread};
+use ravelin_program::{Domain, Notation, RegId, Register, Span, Thread};
 
 /// The registers of a thread, and those made for its steps, each with its role.
 pub(super) struct ScratchRegisters {
@@ -40,7 +40,14 @@ impl ScratchRegisters {
         while self.registers.iter().any(|register| register.name == name) {
             name.push('_');
         }
-        self.registers.push(Register { name, domain: Domain::FULL, initial: 0, hidden: true, notation: Notation::Signed, span: Span::NOWHERE });
+        self.registers.push(Register {
+            name,
+            domain: Domain::FULL,
+            initial: 0,
+            hidden: true,
+            notation: Notation::Signed,
+            span: Span::NOWHERE,
+        });
         let register = RegId(self.registers.len() - 1);
         self.made.push((role, register));
         register

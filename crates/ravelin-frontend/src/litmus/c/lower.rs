@@ -10,7 +10,7 @@ use super::super::{Code, wrapping};
 use super::evaluate::has_effects;
 use super::{Expression, ExpressionKind, Function, Statement};
 use crate::Diagnostic;
-use ravelin_program::{Notation, BinaryOp, Domain, Expr, Instruction, Order, RegId, Register, Span, Thread, Value};
+use ravelin_program::{BinaryOp, Domain, Expr, Instruction, Notation, Order, RegId, Register, Span, Thread, Value};
 use std::collections::BTreeMap;
 
 pub fn lower(functions: &[Function], init: &Init, diagnostics: &mut Vec<Diagnostic>) -> (Code, NamedCells) {
@@ -201,7 +201,14 @@ impl ThreadLowering<'_> {
     }
 
     fn register(&mut self, name: String, hidden: bool, span: Span) -> RegId {
-        self.assembly.registers.push(Register { name, domain: Domain::FULL, initial: 0, hidden, notation: Notation::Signed, span });
+        self.assembly.registers.push(Register {
+            name,
+            domain: Domain::FULL,
+            initial: 0,
+            hidden,
+            notation: Notation::Signed,
+            span,
+        });
         RegId(self.assembly.registers.len() - 1)
     }
 

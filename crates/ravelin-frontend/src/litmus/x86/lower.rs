@@ -180,7 +180,14 @@ impl ThreadLowering<'_> {
     }
 
     fn declare(&mut self, name: String, hidden: bool, span: Span) -> RegId {
-        self.assembly.registers.push(ProgramRegister { name, domain: Domain::FULL, initial: 0, hidden, notation: ravelin_program::Notation::Signed, span });
+        self.assembly.registers.push(ProgramRegister {
+            name,
+            domain: Domain::FULL,
+            initial: 0,
+            hidden,
+            notation: ravelin_program::Notation::Signed,
+            span,
+        });
         RegId(self.assembly.registers.len() - 1)
     }
 

@@ -8,7 +8,7 @@ use super::access::PlaceVariable;
 use super::flow::Point;
 use super::process::ProcessLowering;
 use crate::Diagnostic;
-use ravelin_program::{Notation, Domain, Expr, Instruction, Order, RegId, Register, Span};
+use ravelin_program::{Domain, Expr, Instruction, Notation, Order, RegId, Register, Span};
 
 /// How many straight lines one block may be multiplied out into.
 const MAX_LINES: usize = 1024;

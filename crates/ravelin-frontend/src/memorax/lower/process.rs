@@ -8,7 +8,9 @@ use super::flow::{MemoraxAutomaton, MemoraxFlow, Point};
 use super::{SharedMemory, domain, starts_with_any_integer, unique};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
-use ravelin_program::{Notation, Copies, Expr, Instruction, LocId, Order, RegId, Register, Span, Thread, Value, WaitCondition};
+use ravelin_program::{
+    Copies, Expr, Instruction, LocId, Notation, Order, RegId, Register, Span, Thread, Value, WaitCondition,
+};
 use std::collections::HashMap;
 
 /// Where each label of a process went; `None` if nothing leads there.

@@ -10,8 +10,8 @@
 use super::runs::{RunSearch, search};
 use super::{Inexpressible, fixed, is_machine};
 use ravelin_program::{
-    Address, Admission, Arithmetic, BinaryOp, Domain, Escape, Expr, Fault, InitialValue, Instruction, Program, RegId, Thread,
-    UnaryOp, Value,
+    Address, Admission, Arithmetic, BinaryOp, Domain, Escape, Expr, Fault, InitialValue, Instruction, Program, RegId,
+    Thread, UnaryOp, Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,8 +3,11 @@
 
 use crate::print::names::Names;
 use crate::rav::MAX_ADDRESS;
-use ravelin_program::{Notation, Address, Arithmetic, BinaryOp, Condition, Copies, Domain, Expr, InitialValue, Instruction, LocId, Location,
-    Observable, Program, RegId, Register, Span, Thread, ThreadId, Transition, Unnamed, Value, VarId, Variable};
+use ravelin_program::{
+    Address, Arithmetic, BinaryOp, Condition, Copies, Domain, Expr, InitialValue, Instruction, LocId, Location,
+    Notation, Observable, Program, RegId, Register, Span, Thread, ThreadId, Transition, Unnamed, Value, VarId,
+    Variable,
+};
 use std::collections::BTreeSet;
 
 /// Words that are not used as names: the keywords, and those that mean something in some places.
@@ -350,5 +353,12 @@ fn reachable(thread: &Thread) -> Vec<bool> {
 }
 
 fn register(name: &str, domain: Domain) -> Register {
-    Register { name: name.to_owned(), domain, initial: 0, hidden: false, notation: Notation::Signed, span: Span::NOWHERE }
+    Register {
+        name: name.to_owned(),
+        domain,
+        initial: 0,
+        hidden: false,
+        notation: Notation::Signed,
+        span: Span::NOWHERE,
+    }
 }

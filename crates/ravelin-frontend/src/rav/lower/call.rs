@@ -313,7 +313,9 @@ impl ThreadLowering<'_, '_> {
         match &tree.bare().kind {
             ExprKind::Integer { value, .. } => Value::try_from(*value).map_or(Domain::FULL, only),
             ExprKind::Bool(value) => only(Value::from(*value)),
-            ExprKind::Path(ty, name) => self.globals.enums.value(ty, name).map_or(Domain::FULL, |(value, _)| only(value)),
+            ExprKind::Path(ty, name) => {
+                self.globals.enums.value(ty, name).map_or(Domain::FULL, |(value, _)| only(value))
+            }
             ExprKind::Binary(op, ..) if op.is_truth() => Domain::BOOL,
             ExprKind::Unary(UnaryOp::Not, _) => Domain::BOOL,
             ExprKind::Place(RavPlace { name, index: None, .. }) => match self.lookup(&name.text) {
@@ -334,9 +336,7 @@ impl ThreadLowering<'_, '_> {
             }
             ExprKind::Access(access) if access.outcome.is_some() => Domain::BOOL,
             ExprKind::Access(access) if access.method != Method::Bcas => self.cells_of(&access.place),
-            ExprKind::If(branches) => {
-                joined(self.known_domain(&branches.then), self.known_domain(&branches.otherwise))
-            }
+            ExprKind::If(branches) => joined(self.known_domain(&branches.then), self.known_domain(&branches.otherwise)),
             ExprKind::Match(matched) => {
                 let domains = matched.arms.iter().map(|arm| self.known_domain(&arm.body));
                 domains.reduce(joined).unwrap_or(Domain::FULL)

@@ -155,8 +155,11 @@ impl<'c> ConditionLowering<'c, '_> {
         let function = self.scope().function(&call.name)?;
         let refused = if !function.constant {
             Some(
-                Diagnostic::error(span, format!("a goal can call `const fn` only, and `{}` is none", function.name.text))
-                    .with_secondary(function.name.span, "the function"),
+                Diagnostic::error(
+                    span,
+                    format!("a goal can call `const fn` only, and `{}` is none", function.name.text),
+                )
+                .with_secondary(function.name.span, "the function"),
             )
         } else if self.depth >= MAX_DEPTH {
             Some(Diagnostic::error(span, format!("more than {MAX_DEPTH} calls are inside each other here")))
@@ -179,7 +182,8 @@ impl<'c> ConditionLowering<'c, '_> {
 
     fn value_of(&mut self, function: &Function) -> Option<Seen> {
         for statement in &function.body.statements {
-            if let StatementKind::Let { pattern: Pattern::Name { name, .. }, value: Some(value), .. } = &statement.kind {
+            if let StatementKind::Let { pattern: Pattern::Name { name, .. }, value: Some(value), .. } = &statement.kind
+            {
                 let value = self.condition(value)?;
                 self.parameters.push((name.text.clone(), value));
             }
@@ -234,8 +238,7 @@ impl<'c> ConditionLowering<'c, '_> {
                 Some("write `p@label` for where it is, or `p.r` for what its register r holds".to_owned());
         } else {
             let names = self.globals.names.keys().chain(self.globals.constants.keys()).copied();
-            diagnostic.help =
-                did_you_mean(&name.text, names).or_else(|| self.globals.enums.help_for(&name.text));
+            diagnostic.help = did_you_mean(&name.text, names).or_else(|| self.globals.enums.help_for(&name.text));
         }
         self.report(diagnostic);
         None

@@ -3,8 +3,8 @@
 //! They are computed with 64 bits, whatever arithmetic the program itself uses, but for what stands in `wrapping(T, …)`.
 
 use super::super::ast::{
-    ArmPattern, EnumItem, Expr, ExprKind, File, Function, FunctionCall, ItemKind, Name, Pattern, RavPlace, StatementKind,
-    Type,
+    ArmPattern, EnumItem, Expr, ExprKind, File, Function, FunctionCall, ItemKind, Name, Pattern, RavPlace,
+    StatementKind, Type,
 };
 use super::enums::{self, EnumTypes};
 use super::function::Functions;

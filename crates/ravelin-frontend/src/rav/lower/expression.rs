@@ -12,8 +12,8 @@ use super::thread::{Binding, ParameterValue, ThreadLowering};
 use crate::Diagnostic;
 use crate::flow::Raw;
 use ravelin_program::{
-    Address, Arithmetic, BinaryOp, Domain, Expr, Instruction, Order, RegId, Span, UnaryOp, Value, WaitAtom, WaitCondition,
-    default_failure,
+    Address, Arithmetic, BinaryOp, Domain, Expr, Instruction, Order, RegId, Span, UnaryOp, Value, WaitAtom,
+    WaitCondition, default_failure,
 };
 
 /// A value, and what is known of it.
@@ -487,9 +487,8 @@ impl ThreadLowering<'_, '_> {
         place: &RavPlace,
         read: Option<Kind>,
     ) -> Option<(Expr<WaitAtom>, Option<Kind>)> {
-        let on_registers = |(value, kind): Typed| {
-            (value.map_atoms(&mut |register| Expr::Atom(WaitAtom::Register(*register))), kind)
-        };
+        let on_registers =
+            |(value, kind): Typed| (value.map_atoms(&mut |register| Expr::Atom(WaitAtom::Register(*register))), kind);
         if self.awaited_place(tree).is_none() {
             return self.typed(tree).map(on_registers);
         }
@@ -519,8 +518,7 @@ impl ThreadLowering<'_, '_> {
                 Some((value, kind.filter(|_| op.computes())))
             }
             ExprKind::Binary(op, left, right) => {
-                let (left, right) =
-                    (self.wait_condition(left, place, read), self.wait_condition(right, place, read));
+                let (left, right) = (self.wait_condition(left, place, read), self.wait_condition(right, place, read));
                 Some(self.combined(*op, left?, right?))
             }
             _ => None,

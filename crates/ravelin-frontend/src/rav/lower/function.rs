@@ -1,8 +1,6 @@
 //! The functions of a file: their names, that none calls itself, and what `const fn` may hold.
 
-use super::super::ast::{
-    Arm, Block, Expr, ExprKind, File, Function, If, ItemKind, Name, Statement, StatementKind,
-};
+use super::super::ast::{Arm, Block, Expr, ExprKind, File, Function, If, ItemKind, Name, Statement, StatementKind};
 use super::constant::twice;
 use super::thread::for_each_block;
 use crate::Diagnostic;

@@ -281,7 +281,8 @@ impl<'a> SharedVariables<'a> {
                 if let Some(Kind::Enum(number)) = of.kind
                     && !self.enums.types[number].is_dense()
                 {
-                    let message = format!("`any` value from {} to {} is meant, and some have no name", domain.lo, domain.hi);
+                    let message =
+                        format!("`any` value from {} to {} is meant, and some have no name", domain.lo, domain.hi);
                     diagnostics.push(Diagnostic::error(init.span, message));
                     return None;
                 }

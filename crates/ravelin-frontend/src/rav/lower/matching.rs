@@ -33,13 +33,7 @@ impl ThreadLowering<'_, '_> {
     }
 
     /// A match as a value.
-    pub fn match_into(
-        &mut self,
-        matched: &Match<Tree>,
-        register: RegId,
-        whole: Span,
-        span: Span,
-    ) -> Option<Kind> {
+    pub fn match_into(&mut self, matched: &Match<Tree>, register: RegId, whole: Span, span: Span) -> Option<Kind> {
         let needed = self.hidden_used;
         let mut kinds = Vec::new();
         self.matched(&matched.value, &matched.arms, whole, |lowering, arm| {
@@ -85,7 +79,9 @@ impl ThreadLowering<'_, '_> {
         for (number, (arm, known)) in arms.iter().zip(&known).enumerate() {
             let last = number + 1 == arms.len();
             let test = match &known.intervals {
-                Some(intervals) if !(last && complete) => intervals.iter().map(|&of| within(&value, of)).reduce(Expr::or),
+                Some(intervals) if !(last && complete) => {
+                    intervals.iter().map(|&of| within(&value, of)).reduce(Expr::or)
+                }
                 _ => None,
             };
             let next = self.flow.fresh();
@@ -231,9 +227,8 @@ struct Cover(Vec<Interval>);
 impl Cover {
     fn add(&mut self, (mut lo, mut hi): Interval) {
         // Everything that overlaps or touches becomes one.
-        let touches = |of: &Interval, lo: Value, hi: Value| {
-            of.0 <= hi.saturating_add(1) && lo <= of.1.saturating_add(1)
-        };
+        let touches =
+            |of: &Interval, lo: Value, hi: Value| of.0 <= hi.saturating_add(1) && lo <= of.1.saturating_add(1);
         self.0.retain(|of| {
             let merged = touches(of, lo, hi);
             if merged {

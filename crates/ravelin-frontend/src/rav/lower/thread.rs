@@ -329,8 +329,8 @@ impl<'g, 'a> ThreadLowering<'g, 'a> {
         let bound = self.scope.iter().map(|(bound, _)| bound.as_str());
         let constants = self.globals.constants.keys().copied();
         let variables = self.globals.names.keys().copied();
-        diagnostic.help = did_you_mean(text, bound.chain(constants).chain(variables))
-            .or_else(|| self.globals.enums.help_for(text));
+        diagnostic.help =
+            did_you_mean(text, bound.chain(constants).chain(variables)).or_else(|| self.globals.enums.help_for(text));
         self.report(diagnostic);
     }
 

@@ -95,7 +95,9 @@ impl SharedVariables<'_> {
     pub fn arithmetic_of(&self, ty: Option<&Type>, diagnostics: &mut Vec<Diagnostic>) -> Option<Arithmetic> {
         let Some(ty) = ty else { return Some(Arithmetic::Checked) };
         match self.ty(ty, diagnostics)? {
-            KnownType { domain, len: None, .. } => Some(Arithmetic::Wrapping(Domain { escape: Escape::Wrap, ..domain })),
+            KnownType { domain, len: None, .. } => {
+                Some(Arithmetic::Wrapping(Domain { escape: Escape::Wrap, ..domain }))
+            }
             KnownType { len: Some(_), .. } => {
                 diagnostics.push(Diagnostic::error(ty.span, "arithmetic is done in a type of integers, not of arrays"));
                 None

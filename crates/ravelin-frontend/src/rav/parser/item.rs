@@ -193,7 +193,9 @@ impl Parser<'_> {
             Some(word @ ("usize" | "isize" | "u128" | "i128")) if !ranges(self) => {
                 let diagnostic = Diagnostic::error(self.cursor.span(), format!("there is no type `{word}`"))
                     .with_note("values have 64 bits");
-                return Err(self.report(diagnostic.with_help("use `i64`, `u64`, or the values that occur, such as `0..8`")));
+                return Err(
+                    self.report(diagnostic.with_help("use `i64`, `u64`, or the values that occur, such as `0..8`"))
+                );
             }
             Some(word) if !ranges(self) && foreign::type_named(word).is_some() => {
                 let mut diagnostic = Diagnostic::error(self.cursor.span(), format!("there is no type `{word}`"));

@@ -6,7 +6,7 @@ use super::{Globals, twice};
 use crate::Diagnostic;
 use crate::flow::{Flow, Raw};
 use crate::suggest::did_you_mean;
-use ravelin_program::{Notation, Copies, Instruction, RegId, Register, Span, Thread};
+use ravelin_program::{Copies, Instruction, Notation, RegId, Register, Span, Thread};
 use std::collections::HashMap;
 
 pub struct ThreadLowering<'g, 'a> {
