@@ -29,6 +29,7 @@
 //! assert_eq!(space.path(space.findings[0].state).len(), 19); // nine steps each, and the start
 //! ```
 
+mod absorb;
 mod any;
 mod barrier;
 mod budget;
@@ -52,6 +53,7 @@ mod summary;
 mod system;
 mod visited;
 mod watch;
+mod words;
 
 pub use budget::Budget;
 pub use checkpoint::Checkpoints;

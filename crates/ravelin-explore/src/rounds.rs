@@ -139,6 +139,7 @@ impl<I: Send> Search<'_, I> {
     fn work(&self, first: usize, threads: usize, most: u64, barrier: &Barrier) {
         let meeting = &self.meeting;
         let own = || (first..self.shards.len()).step_by(threads);
+        let alone = self.most_alone();
         let mut outboxes = Vec::new();
         loop {
             meeting.guarded(|| {
@@ -147,7 +148,7 @@ impl<I: Send> Search<'_, I> {
                     let shard = &mut *lock(&self.shards[number]);
                     let outboxes = &mut *lock(&meeting.exchange[number]);
                     std::mem::swap(&mut shard.sink.outboxes, outboxes);
-                    shard.expand(self.system, portion);
+                    shard.expand(self.system, portion, alone);
                     std::mem::swap(&mut shard.sink.outboxes, outboxes);
                 }
             });

@@ -401,6 +401,15 @@ impl<'a, I: Send> Search<'a, I> {
         Room::of(most, known.max(stored_here), records)
     }
 
+    /// If there is only one shard, in memory: the states that it may store without counting them.
+    pub fn most_alone(&self) -> Option<u64> {
+        let is_alone = self.team.shards() == 1 && !self.on_disk;
+        is_alone.then(|| match &self.spill {
+            None => self.most_states(),
+            Some(_) => self.options.budget.limits.states.unwrap_or(u64::MAX),
+        })
+    }
+
     /// The limit of states, with that of what can be in memory.
     fn most_states(&self) -> u64 {
         let most = self.options.budget.limits.states.unwrap_or(u64::MAX);

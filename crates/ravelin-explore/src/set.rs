@@ -1,5 +1,6 @@
 //! A set of packed states with a parent for each, for searches that are too small or too peculiar for [`crate::explore`].
 
+use crate::absorb::Insertions;
 use crate::store::{StateStore, hash};
 
 /// Exact. States keep the order in which they were put in, so the set is also the queue of a breadth-first search.
@@ -29,8 +30,7 @@ impl StateSet {
     pub fn insert(&mut self, state: &[u64], parent: u32) -> bool {
         let before = self.store.len();
         self.store.reserve(before + 1);
-        self.store.insert(state, hash(state), u64::from(parent));
-        self.store.len() > before
+        self.store.insert(state, hash(state), u64::from(parent))
     }
 
     /// The state that was put in as the `index`th.

@@ -65,13 +65,15 @@ impl<'a, I: Send> Shard<'a, I> {
         }
     }
 
-    /// First half of a round: expands some states of the current level.
-    pub fn expand(&mut self, system: &AnySystem<'a, I>, portion: Portion) {
+    /// First half of a round: expands some states of the current level. `alone`: this is the only shard, which may store up to so many
+    /// states. What it finds need not wait for the second half then, and is still in the cache.
+    pub fn expand(&mut self, system: &AnySystem<'a, I>, portion: Portion, alone: Option<u64>) {
         let until = match portion {
             Portion::States(states) => self.level_end.min(self.expanded + states),
             Portion::Below(_) => self.level_end,
         };
         let largest_round = self.visited.largest_round();
+        let mut absorbed = 0;
         while self.expanded < until {
             let index = self.expanded;
             let id = join(self.number, index, self.shards);
@@ -83,7 +85,7 @@ impl<'a, I: Send> Shard<'a, I> {
                     self.sink.parent = parent_word(rank, join(self.number % self.workers, index, self.workers));
                     self.sink.first_successor = Some(self.sink.transitions);
                 }
-                (None, _) if self.sink.words() >= largest_round => break,
+                (None, _) if self.sink.words() + absorbed >= largest_round => break,
                 (None, _) => self.sink.parent = id,
             }
             let state = match self.visited.next(index) {
@@ -106,6 +108,11 @@ impl<'a, I: Send> Shard<'a, I> {
                 let state = state.to_vec();
                 self.interrupt = Some((state, rank.unwrap_or(0), interrupt));
                 break;
+            }
+            if let Some(most) = alone
+                && let [outbox] = &mut self.sink.outboxes[..]
+            {
+                absorbed += self.visited.absorb_alone(outbox, most);
             }
         }
         self.cut_off |= self.sink.cut_off;

@@ -1,5 +1,6 @@
 //! What an exploration leaves behind: the states, how each was reached, and what was found.
 
+use crate::absorb::Insertions;
 use crate::files::StorageError;
 use crate::limits::Limit;
 use crate::snapshot::Snapshot;

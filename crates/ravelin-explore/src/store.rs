@@ -6,13 +6,11 @@
 //! table that has become too small grows in place, in one sweep from its end, without a look at the states. In all: the packed
 //! state, 4 bytes for the parent and 10.7 to 17.1 bytes of table (between 47 and 75 % full).
 
-use crate::order::{MergedRecords, label};
-use crate::room::Room;
+use crate::absorb::{GROUP, Insertions};
+use crate::words::Words;
 
-/// Groups of insertions whose cache misses are made to overlap.
-const GROUP: usize = 32;
-/// Words of an arena chunk; chunks are never moved, so growing copies nothing.
-const CHUNK_WORDS: usize = 1 << 17;
+/// States in the first chunk of the arena. Each chunk has twice as many as the one before; none is ever moved.
+const FIRST_CHUNK: usize = 256;
 /// A table of this many slots is in the cache anyway.
 const CACHED_TABLE: usize = 1 << 16;
 /// Slots that are looked at beforehand for each insertion.
@@ -21,29 +19,26 @@ const FIRST_TABLE: usize = 64;
 
 pub(crate) struct StateStore {
     width: usize,
-    states_per_chunk: usize,
-    states: Vec<Vec<u64>>,
+    states: Vec<Words>,
     /// The lower halves of the parents' ids. They are all of them, unless states are in several processes.
-    parents: Vec<Vec<u32>>,
+    parents: Vec<u32>,
     /// The upper halves, of which 16 bits are used.
-    parents_above: Option<Vec<Vec<u16>>>,
+    parents_above: Option<Vec<u16>>,
     len: usize,
     /// 0 is empty; otherwise the upper half of the hash above, index + 1 below.
-    table: Vec<u64>,
+    table: Words,
 }
 
 impl StateStore {
     /// For states whose parents' ids have 32 bits.
     pub fn new(width: usize) -> StateStore {
-        let states_per_chunk = (CHUNK_WORDS / width.max(1)).max(1).next_power_of_two();
         StateStore {
             width,
-            states_per_chunk,
             states: Vec::new(),
             parents: Vec::new(),
             parents_above: None,
             len: 0,
-            table: vec![0; FIRST_TABLE],
+            table: Words::zeroed(FIRST_TABLE),
         }
     }
 
@@ -52,31 +47,27 @@ impl StateStore {
         StateStore { parents_above: Some(Vec::new()), ..StateStore::new(width) }
     }
 
-    /// Words of a state.
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
-    pub fn len(&self) -> usize {
-        self.len
+    #[inline]
+    pub fn state(&self, index: usize) -> &[u64] {
+        self.state_of::<0>(index)
     }
 
     #[inline]
-    pub fn state(&self, index: usize) -> &[u64] {
-        let offset = (index % self.states_per_chunk) * self.width;
-        &self.states[index / self.states_per_chunk][offset..offset + self.width]
+    fn state_of<const W: usize>(&self, index: usize) -> &[u64] {
+        let width = if W == 0 { self.width } else { W };
+        let (chunk, place) = place(index);
+        &self.states[chunk][place * width..][..width]
     }
 
     /// The id of a state's parent; all ones for an initial state.
     #[inline]
     pub fn parent(&self, index: usize) -> u64 {
-        let (chunk, place) = (index / self.states_per_chunk, index % self.states_per_chunk);
-        let low = self.parents[chunk][place];
+        let low = self.parents[index];
         match &self.parents_above {
             None if low == u32::MAX => u64::MAX,
             None => u64::from(low),
-            Some(above) if (above[chunk][place], low) == (u16::MAX, u32::MAX) => u64::MAX,
-            Some(above) => u64::from(above[chunk][place]) << 32 | u64::from(low),
+            Some(above) if (above[index], low) == (u16::MAX, u32::MAX) => u64::MAX,
+            Some(above) => u64::from(above[index]) << 32 | u64::from(low),
         }
     }
 
@@ -87,140 +78,28 @@ impl StateStore {
 
     /// The states' indices, ordered by the upper half of their hashes, which stands above each index. The store takes no more states.
     pub fn take_order(&mut self) -> Vec<u64> {
-        let mut order = std::mem::take(&mut self.table);
-        order.retain(|&entry| entry != 0);
-        order.iter_mut().for_each(|entry| *entry -= 1);
+        let table = std::mem::replace(&mut self.table, Words::zeroed(0));
+        let mut order: Vec<u64> = table.iter().filter(|&&entry| entry != 0).map(|entry| entry - 1).collect();
+        drop(table);
         order.sort_unstable();
         order
     }
 
-    /// Bytes of memory in use.
+    /// Bytes of memory in use. What was asked for and never written is none.
     pub fn bytes(&self) -> usize {
         let parent = if self.parents_above.is_some() { 6 } else { 4 };
-        self.table.len() * 8 + self.states.len() * self.states_per_chunk * (self.width * 8 + parent)
+        self.table.len() * 8 + self.len * (self.width * 8 + parent)
     }
 
-    /// Adds the states of an outbox that are not there yet. Records are `width` words of state, the hash, the parent.
-    pub fn absorb(&mut self, outbox: &[u64]) {
-        let record = self.width + 2;
-        for group in outbox.chunks(GROUP * record) {
-            self.reserve(self.len + GROUP);
-            if self.table.len() > CACHED_TABLE {
-                self.touch(group.chunks_exact(record));
-            }
-            for entry in group.chunks_exact(record) {
-                let (state, rest) = entry.split_at(self.width);
-                self.insert(state, rest[0], rest[1]);
-            }
-        }
-    }
-
-    /// The same for records that are in order (`order.rs`), each with the number of its sender, which with the lower half of the last word
-    /// gives the parent's id; adds the labels of the new states.
-    pub fn absorb_in_order(
-        &mut self,
-        mut records: MergedRecords,
-        labels: &mut Vec<u64>,
-        id: impl Fn(usize, u64) -> u64,
-    ) {
-        let mut group: [(usize, &[u64]); GROUP] = [(0, &[]); GROUP];
-        loop {
-            let mut len = 0;
-            for (slot, entry) in group.iter_mut().zip(&mut records) {
-                *slot = entry;
-                len += 1;
-            }
-            if len == 0 {
-                return;
-            }
-            self.reserve(self.len + GROUP);
-            if self.table.len() > CACHED_TABLE {
-                self.touch(group[..len].iter().map(|(_, entry)| *entry));
-            }
-            for &(sender, entry) in &group[..len] {
-                let (state, rest) = entry.split_at(self.width);
-                let before = self.len;
-                self.insert_with(state, rest[0], || id(sender, rest[1]));
-                if self.len > before {
-                    labels.push(label(rest[0], rest[1]));
-                }
-            }
-        }
-    }
-
-    /// Adds the states of some records that are not there yet, as long as there is room, and gives each of these records to `added`.
-    pub fn absorb_within<'r>(
-        &mut self,
-        records: impl Iterator<Item = (usize, &'r [u64])>,
-        room: &Room,
-        id: impl Fn(usize, u64) -> u64,
-        mut added: impl FnMut(&[u64]),
-    ) {
-        for (sender, entry) in records {
-            if !room.is_left() {
-                return;
-            }
-            self.reserve(self.len + 1);
-            let before = self.len;
-            let (state, rest) = entry.split_at(self.width);
-            self.insert_with(state, rest[0], || id(sender, rest[1]));
-            if self.len > before {
-                room.take();
-                added(rest);
-            }
-        }
-    }
-
-    /// Reads what a group of insertions will need, so that the processor waits for all of it at once instead of for one
-    /// insertion after the other.
+    /// Adds a state, unless it is there; whether it is new. There must be room for one more, see [`Insertions::reserve`].
     #[inline]
-    fn touch<'g>(&self, group: impl Iterator<Item = &'g [u64]> + Clone) {
-        let mut entries = [0u64; GROUP];
-        for (entry, slot) in group.clone().zip(&mut entries) {
-            *slot = self.table[self.home(entry[self.width])];
+    pub fn insert(&mut self, state: &[u64], hash: u64, parent: u64) -> bool {
+        match self.width {
+            1 => self.insert_of::<1>(state, hash, || parent),
+            2 => self.insert_of::<2>(state, hash, || parent),
+            3 => self.insert_of::<3>(state, hash, || parent),
+            _ => self.insert_of::<0>(state, hash, || parent),
         }
-        let mut seen = 0;
-        for (entry, &first) in group.zip(&entries) {
-            let (hash, mut found) = (entry[self.width], first);
-            if found != 0 && found >> 32 != hash >> 32 {
-                // Mostly in the same line of the cache, so looking on costs next to nothing.
-                let home = self.home(hash);
-                let near = self.table.get(home + 1..home + NEAR).unwrap_or(&[]);
-                found = near.iter().copied().find(|&slot| slot == 0 || slot >> 32 == hash >> 32).unwrap_or(0);
-            }
-            if found != 0 {
-                seen ^= self.state((found & 0xffff_ffff) as usize - 1)[0];
-            }
-        }
-        std::hint::black_box(seen);
-    }
-
-    /// There must be room for one more, see [`StateStore::reserve`].
-    #[inline]
-    pub fn insert(&mut self, state: &[u64], hash: u64, parent: u64) {
-        self.insert_with(state, hash, || parent);
-    }
-
-    /// The same; the parent is asked for if the state is new.
-    #[inline]
-    pub fn insert_with(&mut self, state: &[u64], hash: u64, parent: impl FnOnce() -> u64) {
-        let tag = hash >> 32;
-        let mut slot = self.home(hash);
-        loop {
-            let entry = self.table[slot];
-            if entry == 0 {
-                break;
-            }
-            if entry >> 32 == tag && same(self.state((entry & 0xffff_ffff) as usize - 1), state) {
-                return;
-            }
-            slot += 1;
-            if slot == self.table.len() {
-                slot = 0;
-            }
-        }
-        self.append(state, parent());
-        self.table[slot] = tag << 32 | self.len as u64;
     }
 
     /// Forgets all but the first `len` states.
@@ -228,16 +107,9 @@ impl StateStore {
         if len >= self.len {
             return;
         }
-        let chunks = len.div_ceil(self.states_per_chunk);
-        self.states.truncate(chunks);
-        self.parents.truncate(chunks);
-        self.parents_above.iter_mut().for_each(|above| above.truncate(chunks));
-        if !len.is_multiple_of(self.states_per_chunk) {
-            let last = len % self.states_per_chunk;
-            self.states[chunks - 1].truncate(last * self.width);
-            self.parents[chunks - 1].truncate(last);
-            self.parents_above.iter_mut().for_each(|above| above[chunks - 1].truncate(last));
-        }
+        self.states.truncate(if len == 0 { 0 } else { place(len - 1).0 + 1 });
+        self.parents.truncate(len);
+        self.parents_above.iter_mut().for_each(|above| above.truncate(len));
         self.len = len;
         self.table.fill(0);
         for index in 0..len {
@@ -250,18 +122,20 @@ impl StateStore {
         }
     }
 
-    fn append(&mut self, state: &[u64], parent: u64) {
-        if self.len.is_multiple_of(self.states_per_chunk) {
-            // Room that is not touched before it is used: an exploration of ten states costs ten states.
-            self.states.push(Vec::with_capacity(self.states_per_chunk * self.width));
-            self.parents.push(Vec::with_capacity(self.states_per_chunk));
-            self.parents_above.iter_mut().for_each(|above| above.push(Vec::with_capacity(self.states_per_chunk)));
+    #[inline]
+    fn append<const W: usize>(&mut self, state: &[u64], parent: u64) {
+        let width = if W == 0 { self.width } else { W };
+        let (chunk, place) = place(self.len);
+        if chunk == self.states.len() {
+            self.states.push(Words::zeroed((FIRST_CHUNK << chunk) * width));
         }
-        let chunk = self.states.len() - 1;
-        self.states[chunk].extend_from_slice(state);
-        self.parents[chunk].push(parent as u32);
+        let words = &mut self.states[chunk][place * width..][..width];
+        for (to, from) in words.iter_mut().zip(state) {
+            *to = *from;
+        }
+        self.parents.push(parent as u32);
         if let Some(above) = &mut self.parents_above {
-            above[chunk].push((parent >> 32) as u16);
+            above.push((parent >> 32) as u16);
         }
         self.len += 1;
     }
@@ -277,41 +151,117 @@ impl StateStore {
         ((u128::from(tag) * self.table.len() as u128) >> 32) as usize
     }
 
-    /// Makes the table large enough for so many states. Shards that are asked for the same number grow at the same time.
-    pub fn reserve(&mut self, states: usize) {
+    #[cold]
+    fn grow(&mut self, states: usize) {
         let old = self.table.len();
-        if states * 4 <= old * 3 {
-            return;
-        }
         let size = (old * 8 / 5).max(states * 4 / 3 + GROUP);
-        self.table.reserve_exact(size - old);
-        self.table.resize(size, 0);
+        self.table.grow(size);
+        let table: &mut [u64] = &mut self.table;
+        let home_of_tag = |tag: u64| ((u128::from(tag) * size as u128) >> 32) as usize;
         // Homes only move up, so a sweep from the end finds its goal among slots that were swept before. The few entries
         // for which that is not so, because a collision had moved them far or because they would pass the end, wait.
         let mut waiting = Vec::new();
         for slot in (0..old).rev() {
-            let entry = std::mem::take(&mut self.table[slot]);
+            let entry = std::mem::take(&mut table[slot]);
             if entry == 0 {
                 continue;
             }
-            let home = self.home_of_tag(entry >> 32);
-            let free = || self.table[home..].iter().position(|&entry| entry == 0);
+            let home = home_of_tag(entry >> 32);
+            let free = || table[home..].iter().position(|&entry| entry == 0);
             match (home >= slot).then(free).flatten() {
-                Some(distance) => self.table[home + distance] = entry,
+                Some(distance) => table[home + distance] = entry,
                 None => waiting.push(entry),
             }
         }
         for entry in waiting {
-            let mut slot = self.home_of_tag(entry >> 32);
-            while self.table[slot] != 0 {
+            let mut slot = home_of_tag(entry >> 32);
+            while table[slot] != 0 {
                 slot += 1;
                 if slot == size {
                     slot = 0;
                 }
             }
-            self.table[slot] = entry;
+            table[slot] = entry;
         }
     }
+}
+
+impl Insertions for StateStore {
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    fn is_cached(&self) -> bool {
+        self.table.len() <= CACHED_TABLE
+    }
+
+    /// Shards that are asked for the same number grow at the same time.
+    #[inline]
+    fn reserve(&mut self, states: usize) {
+        if states * 4 > self.table.len() * 3 {
+            self.grow(states);
+        }
+    }
+
+    #[inline]
+    fn touch<'g, const W: usize>(&self, group: impl Iterator<Item = &'g [u64]> + Clone) {
+        let width = if W == 0 { self.width } else { W };
+        let table: &[u64] = &self.table;
+        let mut entries = [0u64; GROUP];
+        for (entry, slot) in group.clone().zip(&mut entries) {
+            *slot = table[self.home(entry[width])];
+        }
+        let mut seen = 0;
+        for (entry, &first) in group.zip(&entries) {
+            let (hash, mut found) = (entry[width], first);
+            if found != 0 && found >> 32 != hash >> 32 {
+                // Mostly in the same line of the cache, so looking on costs next to nothing.
+                let home = self.home(hash);
+                let near = table.get(home + 1..home + NEAR).unwrap_or(&[]);
+                found = near.iter().copied().find(|&slot| slot == 0 || slot >> 32 == hash >> 32).unwrap_or(0);
+            }
+            if found != 0 {
+                seen ^= self.state_of::<W>((found & 0xffff_ffff) as usize - 1)[0];
+            }
+        }
+        std::hint::black_box(seen);
+    }
+
+    #[inline]
+    fn insert_of<const W: usize>(&mut self, state: &[u64], hash: u64, parent: impl FnOnce() -> u64) -> bool {
+        let tag = hash >> 32;
+        let mut slot = self.home(hash);
+        let table: &[u64] = &self.table;
+        loop {
+            let entry = table[slot];
+            if entry == 0 {
+                break;
+            }
+            if entry >> 32 == tag && same(self.state_of::<W>((entry & 0xffff_ffff) as usize - 1), state) {
+                return false;
+            }
+            slot += 1;
+            if slot == table.len() {
+                slot = 0;
+            }
+        }
+        self.append::<W>(state, parent());
+        self.table[slot] = tag << 32 | self.len as u64;
+        true
+    }
+}
+
+/// The chunk of a state, and its place there.
+#[inline]
+fn place(index: usize) -> (usize, usize) {
+    let after = index + FIRST_CHUNK;
+    let bits = usize::BITS - 1 - after.leading_zeros();
+    ((bits - FIRST_CHUNK.trailing_zeros()) as usize, after ^ 1 << bits)
 }
 
 /// A hash of a packed state: one widening multiplication a word, folded, and one more to finish.
@@ -339,6 +289,7 @@ fn fold(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::absorb::absorb;
     use std::collections::BTreeSet;
 
     fn record(state: &[u64], parent: u32) -> Vec<u64> {
@@ -361,7 +312,7 @@ mod tests {
                 outbox.extend(record(&state, step));
                 expected.insert(state);
             }
-            store.absorb(&outbox);
+            absorb(&mut store, &outbox);
             let found: BTreeSet<Vec<u64>> = (0..store.len()).map(|index| store.state(index).to_vec()).collect();
             assert_eq!(found.len(), store.len());
             assert_eq!(found, expected);
@@ -388,14 +339,14 @@ mod tests {
     fn truncating_forgets_the_newest_only() {
         let mut store = StateStore::new(1);
         for value in 0..200_000u64 {
-            store.absorb(&record(&[value], 0));
+            absorb(&mut store, &record(&[value], 0));
         }
         for len in [199_999, 131_072, 131_071, 70, 0] {
             store.truncate(len);
             assert_eq!(store.len(), len);
-            store.absorb(&record(&[len as u64 / 2], 0));
+            absorb(&mut store, &record(&[len as u64 / 2], 0));
             assert_eq!(store.len(), if len == 0 { 1 } else { len }, "the first ones are still there");
-            store.absorb(&record(&[199_999], 0));
+            absorb(&mut store, &record(&[199_999], 0));
             assert_eq!(store.state(store.len() - 1), &[199_999], "the last one can come again");
         }
     }
@@ -413,12 +364,12 @@ mod tests {
                     continue;
                 }
                 kept.push(value);
-                store.absorb(&record(&[value], 0));
+                absorb(&mut store, &record(&[value], 0));
                 store.reserve(store.len() + GROUP + kept.len() % 7);
             }
             let before = store.len();
             for &value in &kept {
-                store.absorb(&record(&[value], 1));
+                absorb(&mut store, &record(&[value], 1));
             }
             assert_eq!((before, store.len()), (kept.len(), kept.len()));
         }
@@ -428,7 +379,7 @@ mod tests {
     fn a_state_costs_at_most_24_bytes_more_than_itself() {
         let mut store = StateStore::new(2);
         for value in 0..600_000u64 {
-            store.absorb(&record(&[value, value ^ 0xff], 0));
+            absorb(&mut store, &record(&[value, value ^ 0xff], 0));
         }
         assert!(store.bytes() <= store.len() * (16 + 24), "{} bytes for {} states", store.bytes(), store.len());
     }

@@ -100,8 +100,8 @@ impl Sink {
             }
             return false;
         }
-        let slot = (hash >> 13) as usize % RECENT * self.width;
-        let recent = &mut self.recent[slot..slot + self.width];
+        let slot = (hash >> 13) as usize % RECENT * state.len();
+        let recent = &mut self.recent[slot..slot + state.len()];
         if same(recent, state) && state.first() != Some(&NOTHING) {
             return true;
         }

@@ -4,6 +4,7 @@
 //! expand, to take what was found, to end a level. In memory a successor is compared at once; on disk it waits until the level ends
 //! (`spill/`). A set in memory can move to disk between any two rounds, and keeps its indices.
 
+use crate::absorb::{Insertions, absorb, absorb_in_order, absorb_within};
 use crate::files::StorageError;
 use crate::halt::Halt;
 use crate::order::{MergedRecords, label};
@@ -66,6 +67,10 @@ impl LongIds {
 /// Words in a worker's outboxes after which a round ends early: states with very many successors must not keep it from
 /// looking at the limits.
 const LARGEST_ROUND: usize = 1 << 22;
+
+/// Words that a worker who is alone collects before it looks whether they are new: enough to overlap the misses of the cache, and so few
+/// that they are in its first level.
+const BATCH_WORDS: usize = 1 << 10;
 
 impl VisitedSet {
     /// In memory. `in_order`: whether states are kept in the order in which one worker finds them.
@@ -176,18 +181,33 @@ impl VisitedSet {
         let whole = |_: usize, word: u64| word;
         let of_sender = |sender: usize, word: u64| ids.of(sent[sender].process, word);
         match (&mut set.order, room) {
-            (None, None) => sent.iter().for_each(|sent| set.store.absorb(sent.records)),
+            (None, None) => sent.iter().for_each(|sent| absorb(&mut set.store, sent.records)),
             (None, Some(room)) => {
                 let records = sent.iter().flat_map(|sent| sent.records.chunks_exact(record)).map(|record| (0, record));
-                set.store.absorb_within(records, room, whole, |_| {});
+                absorb_within(&mut set.store, records, room, whole, |_| {});
             }
-            (Some(order), None) => set.store.absorb_in_order(merged(), &mut order.labels, of_sender),
+            (Some(order), None) => absorb_in_order(&mut set.store, merged(), &mut order.labels, of_sender),
             (Some(order), Some(room)) => {
                 let added = |rest: &[u64]| order.labels.push(label(rest[0], rest[1]));
-                set.store.absorb_within(merged(), room, of_sender, added);
+                absorb_within(&mut set.store, merged(), room, of_sender, added);
             }
         }
         Ok(())
+    }
+
+    /// Takes what the only worker found so far, once it is worth it and if no limit is near; gives the words that were taken.
+    #[inline]
+    pub fn absorb_alone(&mut self, outbox: &mut Vec<u64>, most: u64) -> usize {
+        let words = outbox.len();
+        if words < BATCH_WORDS {
+            return 0;
+        }
+        match self {
+            VisitedSet::Memory(set) if (set.store.len() + words) as u64 <= most => absorb(&mut set.store, outbox),
+            _ => return 0,
+        }
+        outbox.clear();
+        words
     }
 
     /// From now on states are kept in no particular order.

@@ -4,6 +4,7 @@
 //! What a level adds is ordered by hash. States that were in memory are not; a second file has them in that order. Where hashes collide a
 //! level can add several such stretches.
 
+use crate::absorb::Insertions;
 use crate::files::{Directory, StorageError, WordFile};
 use crate::store::StateStore;
 

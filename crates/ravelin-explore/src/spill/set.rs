@@ -4,6 +4,7 @@ use super::hashes::Hashes;
 use super::levels::Levels;
 use super::records::{Records, SpillRecord};
 use super::{LevelWatch, SpillSettings};
+use crate::absorb::Insertions;
 use crate::files::{Directory, StorageError};
 use crate::halt::Halt;
 use crate::store::{StateStore, hash};
