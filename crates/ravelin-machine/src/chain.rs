@@ -41,6 +41,11 @@ impl FusedChain {
         &self.states[node * self.words..(node + 1) * self.words]
     }
 
+    /// The walk ended because it was long.
+    pub fn is_full(&self) -> bool {
+        self.links.len() >= MOST_STATES
+    }
+
     /// The states at which the walk ended.
     pub fn ends(&self) -> impl Iterator<Item = (usize, &[u64])> + '_ {
         (0..self.links.len()).filter(|&node| self.links[node].end).map(|node| (node, self.state(node)))

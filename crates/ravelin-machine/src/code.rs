@@ -33,6 +33,16 @@ pub(crate) enum CodeOp {
     Read,
 }
 
+impl CodeOp {
+    /// The field that it reads.
+    pub fn field(&self) -> Option<Field> {
+        match self {
+            CodeOp::Field(field) => Some(*field),
+            _ => None,
+        }
+    }
+}
+
 /// The condition of a wait, compiled.
 #[derive(Clone, Debug)]
 pub(crate) enum WaitCode {

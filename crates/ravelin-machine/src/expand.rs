@@ -3,6 +3,7 @@
 use crate::chain::FusedChain;
 use crate::compile::Machine;
 use crate::layout::Overflow;
+use crate::moves::{self, KnownMove, MoveTable};
 use crate::settings::Purpose;
 use crate::step::StepOutcome;
 use ravelin_explore::{Sink, System};
@@ -97,11 +98,18 @@ impl Machine {
 /// Buffers of one worker.
 pub struct ExpandScratch {
     next: Vec<u64>,
-    chain: FusedChain,
+    pub(crate) chain: FusedChain,
     /// Successors of the state, before they are emitted.
-    found: Vec<u64>,
+    pub(crate) found: Vec<u64>,
     canonical: crate::symmetry::SymmetryScratch,
+    /// The moves that are looked up, after some states.
+    moves: Option<Box<MoveTable>>,
+    /// States to be expanded before moves are looked up.
+    before_moves: u32,
 }
+
+/// States of more words are expanded step by step.
+const MOST_WORDS_LOOKED_UP: usize = 4;
 
 /// What happened while one thread was moved.
 #[derive(Default)]
@@ -128,6 +136,8 @@ impl System for Machine {
             chain: FusedChain::new(self.layout.words),
             found: Vec::new(),
             canonical: crate::symmetry::SymmetryScratch::default(),
+            moves: None,
+            before_moves: moves::BEFORE,
         }
     }
 
@@ -137,12 +147,34 @@ impl System for Machine {
     }
 
     fn expand(&self, state: &[u64], scratch: &mut ExpandScratch, sink: &mut Sink) -> Result<(), Overflow> {
+        if scratch.before_moves > 0 {
+            scratch.before_moves -= 1;
+            if scratch.before_moves == 0 && self.layout.bus.is_none() && self.layout.words <= MOST_WORDS_LOOKED_UP {
+                scratch.moves = Some(Box::new(MoveTable::new(self)));
+            }
+        }
+        let Some(mut moves) = scratch.moves.take() else { return self.expand_step_by_step(state, scratch, sink) };
+        let expanded = match *state {
+            [a] => self.expand_by_table(&[a], &mut moves, scratch, sink),
+            [a, b] => self.expand_by_table(&[a, b], &mut moves, scratch, sink),
+            [a, b, c] => self.expand_by_table(&[a, b, c], &mut moves, scratch, sink),
+            [a, b, c, d] => self.expand_by_table(&[a, b, c, d], &mut moves, scratch, sink),
+            _ => self.expand_step_by_step(state, scratch, sink),
+        };
+        scratch.moves = Some(moves);
+        expanded
+    }
+}
+
+impl Machine {
+    fn expand_step_by_step(
+        &self,
+        state: &[u64],
+        scratch: &mut ExpandScratch,
+        sink: &mut Sink,
+    ) -> Result<(), Overflow> {
         self.report_goals(state, sink);
-        if self.settings.reductions.partial_order
-            && self.layout.bus.is_none()
-            && self.threads.len() > 1
-            && self.expand_persistent(state, scratch, sink)?
-        {
+        if self.reduces_order() && self.expand_persistent(state, scratch, sink)? {
             return Ok(());
         }
         let mut any = false;
@@ -158,6 +190,113 @@ impl System for Machine {
         }
         self.report_end(state, !any, sink);
         Ok(())
+    }
+
+    fn reduces_order(&self) -> bool {
+        self.settings.reductions.partial_order && self.layout.bus.is_none() && self.threads.len() > 1
+    }
+
+    /// The same as [`Machine::expand_step_by_step`], with moves that are looked up.
+    fn expand_by_table<const W: usize>(
+        &self,
+        state: &[u64; W],
+        moves: &mut MoveTable,
+        scratch: &mut ExpandScratch,
+        sink: &mut Sink,
+    ) -> Result<(), Overflow> {
+        self.report_goals(state, sink);
+        if self.reduces_order() && self.expand_persistent_by_table(state, moves, scratch, sink)? {
+            return Ok(());
+        }
+        let mut any = false;
+        for (thread, location) in self.layout.locations.iter().enumerate() {
+            let location = location.get(state) as usize;
+            // Those without fused steps come first, as they do step by step.
+            let mut after = (0, None);
+            match moves.step(self, thread, location, state, scratch) {
+                Some(known) => {
+                    any |= known.successors > 0;
+                    let fused = !known.direct & ((1 << known.successors) - 1);
+                    self.emit_known(known, !fused, state, moves, scratch, sink);
+                    after = (fused, Some(known));
+                    scratch.found.clear();
+                }
+                None => {
+                    scratch.found.clear();
+                    let mut moved = MoveEffect::default();
+                    self.move_thread(thread, state, scratch, Some(sink), &mut moved)?;
+                    any |= moved.any;
+                }
+            }
+            if let (fused @ 1.., Some(known)) = after {
+                self.emit_known(known, fused, state, moves, scratch, sink);
+            }
+            if self.buffer_len(thread, state) > 0 {
+                let is_known = scratch.found.is_empty() && !self.threads[thread].fusible[location];
+                let known = is_known.then(|| moves.flush(self, thread, state, scratch));
+                match known {
+                    Some(Some(known)) => {
+                        any |= known.successors > 0;
+                        self.emit_known(known, u32::MAX, state, moves, scratch, sink);
+                    }
+                    Some(None) => {
+                        scratch.found.clear();
+                        self.flush_thread(thread, state, scratch, &mut MoveEffect::default())?;
+                    }
+                    None => self.flush_thread(thread, state, scratch, &mut MoveEffect::default())?,
+                }
+            }
+            any |= !scratch.found.is_empty();
+            self.give_away(scratch, sink);
+        }
+        self.report_end(state, !any, sink);
+        Ok(())
+    }
+
+    /// Emits those successors of a known move that are wanted: a bit for each.
+    #[inline]
+    fn emit_known<const W: usize>(
+        &self,
+        known: KnownMove,
+        wanted: u32,
+        state: &[u64; W],
+        moves: &MoveTable,
+        scratch: &mut ExpandScratch,
+        sink: &mut Sink,
+    ) {
+        for number in (0..known.successors).filter(|number| wanted >> number & 1 == 1) {
+            let mut next = moves.successor(known, number, state);
+            self.symmetry.canonicalise(&mut next, &mut scratch.canonical);
+            sink.push(&next);
+        }
+    }
+
+    /// The same as [`Machine::expand_persistent`], with moves that are looked up.
+    fn expand_persistent_by_table<const W: usize>(
+        &self,
+        state: &[u64; W],
+        moves: &mut MoveTable,
+        scratch: &mut ExpandScratch,
+        sink: &mut Sink,
+    ) -> Result<bool, Overflow> {
+        for (thread, location) in self.layout.locations.iter().enumerate() {
+            let location = location.get(state) as usize;
+            if moves.may_be_independent(thread, location) && self.steps_are_independent(thread, location, state) {
+                match moves.step(self, thread, location, state, scratch) {
+                    Some(known) if known.successors > 0 && !known.visible => {
+                        self.emit_known(known, u32::MAX, state, moves, scratch, sink);
+                        return Ok(true);
+                    }
+                    Some(_) => {}
+                    None if self.expand_alone(thread, state, scratch, sink)? => return Ok(true),
+                    None => {}
+                }
+            }
+            if self.buffer_len(thread, state) > 0 && self.flush_alone(thread, state, scratch, sink)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -218,27 +357,46 @@ impl Machine {
     fn expand_persistent(&self, state: &[u64], scratch: &mut ExpandScratch, sink: &mut Sink) -> Result<bool, Overflow> {
         for thread in 0..self.threads.len() {
             let location = self.layout.locations[thread].get(state) as usize;
-            if self.steps_are_independent(thread, location, state) {
-                scratch.found.clear();
-                let mut moved = MoveEffect::default();
-                self.move_thread(thread, state, scratch, None, &mut moved)?;
-                if self.accept(&moved, scratch, sink) {
-                    return Ok(true);
-                }
+            if self.steps_are_independent(thread, location, state) && self.expand_alone(thread, state, scratch, sink)? {
+                return Ok(true);
             }
-            if self.buffer_len(thread, state) > 0 {
-                let slot = self.layout.buffers[thread].entries[0].slot.get(state) as usize;
-                if self.slot_is_independent(thread, slot, true, state) {
-                    scratch.found.clear();
-                    let mut moved = MoveEffect::default();
-                    self.flush_entry(thread, 0, state, scratch, &mut moved)?;
-                    if self.accept(&moved, scratch, sink) {
-                        return Ok(true);
-                    }
-                }
+            if self.buffer_len(thread, state) > 0 && self.flush_alone(thread, state, scratch, sink)? {
+                return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Tries to expand the steps of one thread, which are independent of other threads, instead of all.
+    fn expand_alone(
+        &self,
+        thread: usize,
+        state: &[u64],
+        scratch: &mut ExpandScratch,
+        sink: &mut Sink,
+    ) -> Result<bool, Overflow> {
+        scratch.found.clear();
+        let mut moved = MoveEffect::default();
+        self.move_thread(thread, state, scratch, None, &mut moved)?;
+        Ok(self.accept(&moved, scratch, sink))
+    }
+
+    /// Tries to expand the oldest pending store of one thread instead of everything.
+    fn flush_alone(
+        &self,
+        thread: usize,
+        state: &[u64],
+        scratch: &mut ExpandScratch,
+        sink: &mut Sink,
+    ) -> Result<bool, Overflow> {
+        let slot = self.layout.buffers[thread].entries[0].slot.get(state) as usize;
+        if !self.slot_is_independent(thread, slot, true, state) {
+            return Ok(false);
+        }
+        scratch.found.clear();
+        let mut moved = MoveEffect::default();
+        self.flush_entry(thread, 0, state, scratch, &mut moved)?;
+        Ok(self.accept(&moved, scratch, sink))
     }
 
     fn accept(&self, moved: &MoveEffect, scratch: &mut ExpandScratch, sink: &mut Sink) -> bool {
@@ -316,7 +474,7 @@ impl Machine {
     }
 
     /// All pending stores of a thread that may reach memory next.
-    fn flush_thread(
+    pub(crate) fn flush_thread(
         &self,
         thread: usize,
         state: &[u64],
@@ -352,7 +510,7 @@ impl Machine {
     }
 
     /// Takes fused steps of a thread from a state until none is left; the ends are appended to `found`.
-    fn run_chain(
+    pub(crate) fn run_chain(
         &self,
         thread: usize,
         start: &[u64],

@@ -5,7 +5,7 @@
 //! questions by itself: ravelin-analysis uses it, and ravelin-semantics checks every resulting run.
 //!
 //! Reading order: [`layout`](mod@layout) (how a state is packed), [`code`](mod@code) (expressions), `compile` and
-//! `step` (instructions), `expand` (successors of a state), `deadlock`, then the reductions: `fuse` and `chain`, `liveness`,
+//! `step` (instructions), `expand` (successors of a state), `moves` (the same by table), `deadlock`, then the reductions: `fuse` and `chain`, `liveness`,
 //! `persistent`, `symmetry`. Beside the state: [`attack`] (delayed stores, for TSO and PSO) and [`monitor`] (what each
 //! thread knows, for C11). Instead of memory: [`messages`] (all that C11 permits).
 //!
@@ -25,6 +25,7 @@ mod layout;
 mod liveness;
 pub mod messages;
 pub mod monitor;
+mod moves;
 mod observe;
 mod persistent;
 mod possible;
