@@ -43,19 +43,6 @@ impl Words {
         Words { start, len, mapped: 0 }
     }
 
-    /// Twice as many half words.
-    #[inline]
-    pub fn halves(&self) -> &[u32] {
-        // SAFETY: the same memory; every word is two half words, with a smaller alignment and no invalid value.
-        unsafe { slice::from_raw_parts(self.start.as_ptr().cast(), self.len * 2) }
-    }
-
-    #[inline]
-    pub fn halves_mut(&mut self) -> &mut [u32] {
-        // SAFETY: as above, and the reference to this value is mutable.
-        unsafe { slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.len * 2) }
-    }
-
     /// Adds zeros at the end.
     pub fn grow(&mut self, len: usize) {
         debug_assert!(len >= self.len);
@@ -173,7 +160,9 @@ mod tests {
 
     #[test]
     fn words_are_zero_at_first_and_stay_when_there_are_more() {
-        for sizes in [[0, 1, 1_000], [10, LARGE - 1, LARGE], [1_000, LARGE + 1, 3 * LARGE], [LARGE, LARGE + 5, 9 * LARGE]] {
+        for sizes in
+            [[0, 1, 1_000], [10, LARGE - 1, LARGE], [1_000, LARGE + 1, 3 * LARGE], [LARGE, LARGE + 5, 9 * LARGE]]
+        {
             let mut words = Words::zeroed(sizes[0]);
             let mut before = 0;
             for size in sizes {

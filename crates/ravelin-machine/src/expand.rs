@@ -103,9 +103,9 @@ pub struct ExpandScratch {
     pub(crate) found: Vec<u64>,
     canonical: crate::symmetry::SymmetryScratch,
     /// The moves that are looked up, after some states.
-    moves: Option<Box<MoveTable>>,
+    pub(crate) moves: Option<Box<MoveTable>>,
     /// States to be expanded before moves are looked up.
-    before_moves: u32,
+    pub(crate) before_moves: u32,
 }
 
 /// States of more words are expanded step by step.
@@ -167,12 +167,7 @@ impl System for Machine {
 }
 
 impl Machine {
-    fn expand_step_by_step(
-        &self,
-        state: &[u64],
-        scratch: &mut ExpandScratch,
-        sink: &mut Sink,
-    ) -> Result<(), Overflow> {
+    fn expand_step_by_step(&self, state: &[u64], scratch: &mut ExpandScratch, sink: &mut Sink) -> Result<(), Overflow> {
         self.report_goals(state, sink);
         if self.reduces_order() && self.expand_persistent(state, scratch, sink)? {
             return Ok(());

@@ -111,6 +111,8 @@ impl MoveTable {
             let first = rows.len() as u32;
             for (location, &may_be_independent) in independent.iter().enumerate() {
                 let fields = machine.fields_read(thread, location);
+                // The issue of a buffered store is independent of more than the store itself.
+                let may_be_independent = may_be_independent || machine.settings.model.is_buffered();
                 rows.push(MoveRow { may_be_independent, ..MoveRow::new(fields.as_deref()) });
             }
             starts.push((first, rows.len() as u32));
@@ -457,5 +459,89 @@ impl WaitCode {
             WaitCode::OneOf(values) => values.iter().for_each(|value| value.each_field(give)),
             WaitCode::Stack { code, .. } => code.iter().filter_map(|op| op.field()).for_each(give),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::{Growth, Overflow};
+    use crate::settings::{Purpose, Reductions, Settings};
+    use ravelin_explore::{Budget, End, Options, Sink, System, Until, Watch, explore};
+    use ravelin_testing::programs::{Config, Generator};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A machine whose moves are looked up after so many states.
+    struct After<'a>(&'a Machine, u32, &'a AtomicUsize);
+
+    impl System for After<'_> {
+        type Scratch = ExpandScratch;
+        type Interrupt = Overflow;
+
+        fn width(&self) -> usize {
+            self.0.width()
+        }
+
+        fn scratch(&self) -> ExpandScratch {
+            let mut scratch = self.0.scratch();
+            scratch.before_moves = self.1;
+            scratch
+        }
+
+        fn initial(&self, emit: &mut dyn FnMut(&[u64])) {
+            self.0.initial(emit);
+        }
+
+        fn expand(&self, state: &[u64], scratch: &mut ExpandScratch, sink: &mut Sink) -> Result<(), Overflow> {
+            let expanded = self.0.expand(state, scratch, sink);
+            let known = scratch.moves.as_ref().map_or(0, |moves| moves.moves.len());
+            self.2.fetch_max(known, Ordering::Relaxed);
+            expanded
+        }
+    }
+
+    /// The same successors in the same order, the same reports and the same number of transitions.
+    #[test]
+    fn moves_that_are_looked_up_are_those_that_are_taken_step_by_step() {
+        let none = Reductions::NONE;
+        let reductions = [
+            none,
+            Reductions { fuse: true, liveness: true, ..none },
+            Reductions { partial_order: true, ..none },
+            Reductions::ALL,
+        ];
+        let configs = [Config::all(), Config::loop_free(), Config::counters()];
+        let mut looked_up = 0;
+        for seed in ravelin_testing::seeds(400) {
+            let program = Generator::new(configs[seed as usize % 3].clone()).program(seed);
+            for model in Model::HARDWARE {
+                let reductions = reductions[(seed / 3) as usize % reductions.len()];
+                let purpose = [Purpose::Goals, Purpose::Finals][seed as usize % 2];
+                let buffer = [1, 3, 2][seed as usize % 3];
+                let settings = Settings { model, buffer, purpose, reductions, deadlocks: seed % 5 == 0 };
+                let watch = Watch::unlimited();
+                let Ok(machine) = Machine::new(&program, settings, &Growth::default(), &watch) else { continue };
+                if machine.fused_initial_states(&mut |_| {}).is_err() {
+                    continue;
+                }
+                let known = AtomicUsize::new(0);
+                let budget = Budget::unlimited().states(3_000);
+                let found = |after| {
+                    let options = Options { budget, until: Until::Exhausted };
+                    let space = explore(&After(&machine, after, &known), &options);
+                    let states: Vec<Vec<u64>> = space.ids().map(|id| space.state(id).to_vec()).collect();
+                    let end = match space.end {
+                        End::Interrupted(outgrown) => Some(outgrown),
+                        _ => None,
+                    };
+                    (states, space.findings, space.statistics.transitions, space.cut_off, end)
+                };
+                let expected = found(u32::MAX);
+                assert_eq!(known.load(Ordering::Relaxed), 0);
+                assert!(found(1) == expected, "seed {seed} under {model}, {settings:?}");
+                looked_up += usize::from(known.load(Ordering::Relaxed) > 100);
+            }
+        }
+        assert!(looked_up > 10 || !ravelin_testing::is_default_run(), "{looked_up} programs have moves in a table");
     }
 }
