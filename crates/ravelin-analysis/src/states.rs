@@ -156,7 +156,7 @@ fn search(program: &Program, question: &ReachabilityQuestion, start: Instant) ->
 
 /// Whether there are paths to all states. What was kept in files, or by other processes, has only the states.
 fn has_paths(question: &ReachabilityQuestion) -> bool {
-    let Storage { spill, checkpoints, peers } = question.budget.storage;
+    let Storage { spill, checkpoints, peers, .. } = question.budget.storage;
     spill.is_none() && checkpoints.is_none() && peers.is_none()
 }
 

@@ -6,7 +6,6 @@ use crate::peers::{LostProcess, Team};
 use crate::space::End;
 use std::io;
 use std::path::Path;
-use std::time::Duration;
 
 /// A stop that is not an answer.
 #[derive(Clone, Debug)]
@@ -58,27 +57,11 @@ fn told(result: &Result<(), Halt>) -> [u64; OUTCOME] {
     match result {
         Ok(()) => [0, 0, 0],
         Err(Halt::Limit(limit)) => {
-            let (kind, value) = match *limit {
-                Limit::States(states) => (0, states),
-                Limit::Memory(bytes) => (1, bytes),
-                Limit::Time(time) => (2, u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
-                Limit::Stopped => (3, 0),
-                Limit::Lost(lost) => (4, lost.process as u64),
-            };
+            let [kind, value] = limit.words();
             [1, kind, value]
         }
         Err(Halt::Collision) => [2, 0, 0],
         Err(Halt::Failed(_)) => [3, 0, 0],
-    }
-}
-
-fn limit_of(kind: u64, value: u64) -> Limit {
-    match kind {
-        0 => Limit::States(value),
-        1 => Limit::Memory(value),
-        2 => Limit::Time(Duration::from_nanos(value)),
-        3 => Limit::Stopped,
-        _ => Limit::Lost(LostProcess { process: value as usize }),
     }
 }
 
@@ -103,7 +86,7 @@ pub(crate) fn agree(
     };
     Err(match (result, gravest) {
         (Err(Halt::Failed(error)), 3..) => Halt::Failed(error),
-        (_, 1) => limit_of(all[process][1], all[process][2]).into(),
+        (_, 1) => Limit::of_words([all[process][1], all[process][2]]).into(),
         (_, 2) => Halt::Collision,
         _ => failed_elsewhere(process, place).into(),
     })

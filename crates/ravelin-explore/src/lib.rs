@@ -32,6 +32,7 @@
 mod absorb;
 mod any;
 mod barrier;
+mod beginning;
 mod budget;
 mod checkpoint;
 mod files;
@@ -39,6 +40,8 @@ mod halt;
 mod limits;
 mod order;
 mod peers;
+mod places;
+mod ranking;
 mod room;
 mod rounds;
 mod search;

@@ -65,6 +65,30 @@ pub enum Limit {
     Lost(LostProcess),
 }
 
+impl Limit {
+    /// As words, for the other processes of a search.
+    pub fn words(self) -> [u64; 2] {
+        match self {
+            Limit::States(states) => [0, states],
+            Limit::Memory(bytes) => [1, bytes],
+            Limit::Time(time) => [2, u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)],
+            Limit::Stopped => [3, 0],
+            Limit::Lost(lost) => [4, lost.process as u64],
+        }
+    }
+
+    /// From the words of another process.
+    pub fn of_words([kind, value]: [u64; 2]) -> Limit {
+        match kind {
+            0 => Limit::States(value),
+            1 => Limit::Memory(value),
+            2 => Limit::Time(Duration::from_nanos(value)),
+            3 => Limit::Stopped,
+            _ => Limit::Lost(LostProcess { process: value as usize }),
+        }
+    }
+}
+
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

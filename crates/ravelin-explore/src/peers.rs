@@ -124,6 +124,14 @@ impl<'a> Team<'a> {
         Ok(())
     }
 
+    /// Sends each process what is for it, and gives what each sent here, in their order.
+    pub fn send(&self, outgoing: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>, LostProcess> {
+        match self.peers {
+            None => Ok(outgoing),
+            Some(peers) => peers.exchange(outgoing),
+        }
+    }
+
     /// Tells all processes the same, and gives what each told, in their order.
     pub fn tell(&self, words: Vec<u64>) -> Result<Vec<Vec<u64>>, LostProcess> {
         match self.peers {

@@ -10,6 +10,7 @@ use crate::barrier::Barrier;
 use crate::halt::Halt;
 use crate::limits::Limit;
 use crate::peers::Incoming;
+use crate::ranking::RankedLevel;
 use crate::room::Room;
 use crate::search::Search;
 use crate::shard::{Portion, Shard};
@@ -36,6 +37,8 @@ pub(crate) struct RoundResult<I> {
     pub totals: RoundTotals,
     /// It is time for a checkpoint.
     pub due: bool,
+    /// With several processes: the next level, if this was the last round before it.
+    pub ranked: Option<RankedLevel>,
 }
 
 /// Of all processes, as of the last round.

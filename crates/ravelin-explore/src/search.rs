@@ -9,12 +9,15 @@
 //! level is kept as a checkpoint and whether other processes take part are independent of each other.
 
 use crate::any::AnySystem;
+use crate::beginning::Beginning;
 use crate::budget::Budget;
 use crate::checkpoint::{Checkpoint, CheckpointStart, Totals};
 use crate::halt::{Halt, agree, failed_elsewhere};
 use crate::limits::{Limit, Limits, Progress};
 use crate::order;
-use crate::peers::Team;
+use crate::peers::{LostProcess, Team};
+use crate::places::Places;
+use crate::ranking::{RankedLevel, cut_summary};
 use crate::room::Room;
 use crate::rounds::{Meeting, RoundResult, RoundTotals, lock, unlocked};
 use crate::shard::{Portion, Shard};
@@ -78,17 +81,19 @@ pub fn explore<S: System>(system: &S, options: &Options) -> Space<S::Interrupt> 
     explore_any(&AnySystem::new(system), options, None, Tuning::default())
 }
 
-/// Explores a system in stages, in the memory of this process. As soon as there are more states than the stage permits,
-/// `look` sees what there is, and says how many the next stage may have; `None` ends the exploration by the limit of
+/// Explores a system in stages, in the memory of this process and of its peers. As soon as there are more states than the stage
+/// permits, `look` sees what there is, and says how many the next stage may have; `None` ends the exploration by the limit of
 /// states. The round is completed before, so the states up to the size of the stage are those that one worker finds,
-/// which cannot be said of a limit. Nothing is explored twice.
+/// which cannot be said of a limit. Nothing is explored twice. All processes look at the same moments, and have to say the same;
+/// while they look they may exchange messages. What each sees of the states is its own part ([`Space::here`]).
 pub fn explore_in_stages<S: System>(
     system: &S,
     options: &Options,
     first: u64,
     look: &mut dyn FnMut(&Space<S::Interrupt>) -> Option<u64>,
 ) -> Space<S::Interrupt> {
-    let options = Options { budget: options.budget.in_memory(), ..*options };
+    let storage = Storage { peers: options.budget.storage.peers, ..Storage::default() };
+    let options = Options { budget: Budget { storage, ..options.budget }, ..*options };
     explore_any(&AnySystem::new(system), &options, Some(Stages { size: first, look }), Tuning::default())
 }
 
@@ -119,6 +124,18 @@ pub(crate) fn explore_any<I: Send>(
             return Space::unknown(halt.into(), system.width());
         }
     }
+    let mut beginning = None;
+    let is_alone_first = !team.is_alone() && storage.spill.is_none() && storage.checkpoints.is_none();
+    if is_alone_first && stages.is_none() && storage.share_from > 0 {
+        match Beginning::make(system, options.budget, &team, storage.share_from) {
+            Ok(all) if all.is_all() => {
+                let statistics = all.statistics(start, team.shards());
+                return Space { cut_off: all.cut_off, statistics, ..Space::unknown(End::Exhausted, system.width()) };
+            }
+            Ok(levels) => beginning = Some(levels),
+            Err(lost) => return Space::unknown(Halt::from(lost).into(), system.width()),
+        }
+    }
     let mut shards = make_shards(system, &team);
     let watch = LevelWatch::new(options.budget, start, 0);
     let begun = storage.checkpoints.map(|checkpoints| {
@@ -143,6 +160,9 @@ pub(crate) fn explore_any<I: Send>(
         levels: Vec::new(),
         in_order: team.shards() > 1,
         turns: Vec::new(),
+        level_size: u64::MAX,
+        ranked: None,
+        places: stages.as_ref().filter(|_| !team.is_alone()).map(|_| Places::new(team.here(), team.shards())),
         meeting: Meeting::new(workers, team.shards()),
         shards: shards.into_iter().map(Mutex::new).collect(),
         spill,
@@ -152,7 +172,14 @@ pub(crate) fn explore_any<I: Send>(
         interrupted_by: Mutex::new(None),
     };
     loop {
-        let end = search.begin(resumed.take()).and_then(|()| search.run(&mut stages));
+        let begun = match beginning.take() {
+            Some(levels) => {
+                search.take_over(&levels);
+                Ok(())
+            }
+            None => search.begin(resumed.take()),
+        };
+        let end = begun.and_then(|()| search.run(&mut stages));
         match search.confirmed(end) {
             Err(Halt::Collision) => search.begin_again(),
             end => return search.conclude(end.unwrap_or_else(End::from)),
@@ -188,6 +215,11 @@ pub(crate) struct Search<'a, I: Send> {
     /// Whether states are kept in order, and if so the shards of all states up to the current level in that order.
     in_order: bool,
     turns: Vec<u8>,
+    /// Of several processes that explore in stages: the places of the states here.
+    places: Option<Places>,
+    /// With several processes: the states of the current level, if that is known, and the next one, if the last round of this one ranked it.
+    level_size: u64,
+    ranked: Option<RankedLevel>,
     /// Where the workers of this process meet.
     pub meeting: Meeting<I>,
     /// The shards of this process.
@@ -237,6 +269,18 @@ impl<'a, I: Send> Search<'a, I> {
         Ok(())
     }
 
+    /// From the levels that one process explored.
+    fn take_over(&mut self, levels: &Beginning) {
+        self.depth = levels.depth;
+        self.totals = levels.totals;
+        self.level_size = levels.totals.frontier;
+        levels.fill(self.system.width(), self.shards.iter_mut().map(unlocked));
+        // It counts once.
+        if let Some(first) = self.shards.first_mut().filter(|_| self.team.process() == 0) {
+            unlocked(first).cut_off = levels.cut_off;
+        }
+    }
+
     /// From nothing, after two states were found to have the same hash. From now on that is looked for at every level.
     fn begin_again(&mut self) {
         self.spill.iter_mut().for_each(|spill| spill.careful = true);
@@ -258,29 +302,30 @@ impl<'a, I: Send> Search<'a, I> {
             return self.count_level(ended);
         }
         self.shards.iter_mut().try_for_each(|shard| unlocked(shard).next_level(&watch))?;
-        self.levels.push(self.shards.iter_mut().map(|shard| unlocked(shard).visited.len()).sum());
         if self.in_order && self.totals.frontier > MOST_RANKS {
+            if self.places.is_some() {
+                // Without their order the states cannot be shown.
+                return Err(Limit::States(self.totals.states).into());
+            }
             self.forget_order();
         }
+        if self.team.is_alone() {
+            self.levels.push(self.shards.iter_mut().map(|shard| unlocked(shard).visited.len()).sum());
+        }
         if self.in_order {
-            let ranks = if self.team.is_alone() { self.rank_new() } else { self.rank_new_among_all()? };
+            let ranks = if self.team.is_alone() {
+                self.rank_new()
+            } else {
+                let ranked = self.ranked.take();
+                let RankedLevel { ranks, states } = ranked.map_or_else(|| self.rank_new_among_all(), Ok)?;
+                self.level_size = states;
+                self.levels.push(self.levels.last().copied().unwrap_or(0) + states);
+                self.places.iter_mut().for_each(|places| places.add_level(&ranks));
+                ranks
+            };
             self.shards.iter_mut().zip(ranks).for_each(|(shard, ranks)| unlocked(shard).set_ranks(ranks));
         }
         Ok(())
-    }
-
-    /// The ranks of the states found since the last level, among those of all processes.
-    fn rank_new_among_all(&mut self) -> Result<Vec<Vec<u32>>, Halt> {
-        let shards: Vec<&Shard<I>> = self.shards.iter_mut().map(|shard| &*unlocked(shard)).collect();
-        let labels: Vec<&[u64]> = shards.iter().map(|shard| shard.visited.labels()).collect();
-        let mut turns = Vec::new();
-        let mut ranks = order::ranks(&labels, &mut turns);
-        let labels = order::in_turns(&labels, &turns);
-        let mut told = self.team.tell(order::packed(&labels))?;
-        told.remove(self.team.process());
-        let among_all = order::ranks_among(&labels, &told);
-        ranks.iter_mut().flatten().for_each(|rank| *rank = among_all[*rank as usize]);
-        Ok(ranks)
     }
 
     /// From now on states are kept in no particular order.
@@ -436,7 +481,8 @@ impl<'a, I: Send> Search<'a, I> {
     fn run(&mut self, stages: &mut Option<Stages<I>>) -> Result<End<I>, Halt> {
         while self.totals.frontier > 0 {
             let worth_sharing = self.totals.frontier >= WORTH_SHARING * self.team.processes() as u64;
-            let round = self.level(if worth_sharing { self.shards.len() } else { 1 })?;
+            let mut round = self.level(if worth_sharing { self.shards.len() } else { 1 })?;
+            self.ranked = round.ranked.take().filter(|_| !round.left && !round.is_full);
             (self.totals, self.due, self.below) = (round.totals, round.due, round.below);
             if let Some(end) = round.end {
                 return Ok(end);
@@ -447,7 +493,7 @@ impl<'a, I: Send> Search<'a, I> {
             if let Some(Stages { size, look }) = stages
                 && round.stage_is_over
             {
-                let Some(next) = self.show(look) else { return Ok(End::Limit(Limit::States(*size))) };
+                let Some(next) = self.show(look)? else { return Ok(End::Limit(Limit::States(*size))) };
                 *size = next;
                 self.stage = Some(next);
             }
@@ -467,12 +513,18 @@ impl<'a, I: Send> Search<'a, I> {
     }
 
     /// Shows what there is so far, and takes it back.
-    fn show(&mut self, look: &mut dyn FnMut(&Space<I>) -> Option<u64>) -> Option<u64> {
+    fn show(&mut self, look: &mut dyn FnMut(&Space<I>) -> Option<u64>) -> Result<Option<u64>, Halt> {
         let turns = self.turns.len();
-        if self.in_order {
-            self.rank_new();
+        let mut statistics = self.statistics();
+        if self.team.is_alone() {
+            if self.in_order {
+                self.rank_new();
+            }
+        } else {
+            let RankedLevel { ranks, .. } = self.rank_new_among_all()?;
+            self.places.iter_mut().for_each(|places| places.add_level(&ranks));
+            statistics = shared_statistics(&self.team, statistics)?;
         }
-        let statistics = self.statistics();
         let width = self.system.width();
         let take = |shard: &mut Mutex<Shard<I>>| {
             let store = unlocked(shard).visited.store_mut();
@@ -487,7 +539,8 @@ impl<'a, I: Send> Search<'a, I> {
             shards: stores,
             turns: std::mem::take(&mut self.turns),
             levels: std::mem::take(&mut self.levels),
-            kept: None,
+            kept: self.places.as_ref().map(|_| Snapshot::new(width)),
+            places: self.places.take(),
         };
         let next = look(&space);
         for (shard, store) in self.shards.iter_mut().zip(std::mem::take(&mut space.shards)) {
@@ -498,7 +551,9 @@ impl<'a, I: Send> Search<'a, I> {
         self.levels = space.levels;
         self.turns = space.turns;
         self.turns.truncate(turns);
-        next
+        self.places = space.places;
+        self.places.iter_mut().for_each(Places::forget_level);
+        Ok(next)
     }
 
     fn statistics(&mut self) -> Statistics {
@@ -514,6 +569,7 @@ impl<'a, I: Send> Search<'a, I> {
             statistics.frontier += shard.visited.len() - shard.expanded;
             statistics.bytes += shard.visited.bytes() as u64;
         }
+        statistics.bytes += self.places.as_ref().map_or(0, |places| places.bytes() as u64);
         statistics
     }
 
@@ -531,9 +587,19 @@ impl<'a, I: Send> Search<'a, I> {
         summary.late = budget.limits.late(self.start);
         summary.due = self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.is_due());
         summary.cannot_spill = self.spill.is_none();
+        let mut ranked = None;
         if !self.team.is_alone() {
-            let told = self.team.tell(summary.words())?;
-            summary = Summary::sum(&told, summary.failed, self.system);
+            // The last round of a level also tells the labels of the next one, which saves an exchange.
+            let ends_level = self.in_order && matches!(portion, Portion::Below(rank) if rank >= self.level_size);
+            let new = ends_level.then(|| self.new_labels());
+            let mut words = new.as_ref().map_or_else(Vec::new, |new| order::packed(&new.labels));
+            let numbers = summary.words();
+            words.extend_from_slice(&numbers);
+            words.push(numbers.len() as u64);
+            let mut told = self.team.tell(words)?;
+            let summaries: Vec<Vec<u64>> = told.iter_mut().map(cut_summary).collect();
+            ranked = new.map(|new| new.among(told, self.team.process()));
+            summary = Summary::sum(&summaries, summary.failed, self.system);
         }
         let transitions = before.transitions + summary.transitions;
         let totals = RoundTotals { states: summary.states, transitions, frontier: summary.frontier };
@@ -544,7 +610,7 @@ impl<'a, I: Send> Search<'a, I> {
         let is_full = self.is_full(&summary);
         let (left, due) = (summary.left > 0, summary.due);
         let end = self.judge(summary, transitions, is_full);
-        Ok(RoundResult { end, stage_is_over, is_full, left, portion, below, totals, due })
+        Ok(RoundResult { end, stage_is_over, is_full, left, portion, below, totals, due, ranked })
     }
 
     /// Whether it is time to move to disk. Half of what ids permit, because a round may pass it; half of the memory, because memory that
@@ -656,6 +722,9 @@ impl<'a, I: Send> Search<'a, I> {
         {
             space.end = halt.into();
             space.findings.clear();
+        } else if let Some(places) = self.places {
+            space.shards = shards.into_iter().filter_map(Shard::into_store).collect();
+            (space.levels, space.places) = (self.levels, Some(places));
         }
         if let Some((checkpoint, checkpoints)) = checkpoint {
             let interrupted_by = self.interrupted_by.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -706,6 +775,13 @@ fn in_order<I>(space: &Space<I>) -> Vec<StateFinding> {
     ordered
 }
 
+/// The statistics of all processes together.
+fn shared_statistics(team: &Team, here: Statistics) -> Result<Statistics, LostProcess> {
+    let told = team.tell(vec![here.states, here.frontier, here.bytes])?;
+    let sum = |number: usize| told.iter().filter_map(|words| words.get(number)).sum::<u64>();
+    Ok(Statistics { states: sum(0), frontier: sum(1), bytes: sum(2), ..here })
+}
+
 /// Makes what each process knows of a space known to all.
 fn share<I: Send>(
     space: &mut Space<I>,
@@ -714,13 +790,12 @@ fn share<I: Send>(
     until: Until,
     place: &Path,
 ) -> Result<(), Halt> {
-    let Statistics { states, frontier, bytes, .. } = space.statistics;
-    let told = team.tell(vec![states, frontier, bytes, u64::from(space.cut_off)])?;
-    let sum = |number: usize| told.iter().filter_map(|words| words.get(number)).sum::<u64>();
+    let cut_off = team.tell(vec![u64::from(space.cut_off)])?;
+    let statistics = shared_statistics(team, space.statistics)?;
     let width = space.kept.as_ref().map_or(0, Snapshot::width);
     let (findings, kept) = snapshot::collect(team, shards, width, until, place)?;
-    space.statistics = Statistics { states: sum(0), frontier: sum(1), bytes: sum(2), ..space.statistics };
-    space.cut_off = sum(3) > 0;
+    space.statistics = statistics;
+    space.cut_off = cut_off.iter().any(|told| told.first() == Some(&1));
     space.findings = findings;
     space.kept = Some(kept);
     Ok(())

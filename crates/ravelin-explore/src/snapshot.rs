@@ -1,7 +1,7 @@
 //! What is kept of a space whose states are not all in this process's memory: the states that were reported, and the ways there.
 
 use crate::halt::{Halt, agree};
-use crate::peers::Team;
+use crate::peers::{LostProcess, Team};
 use crate::search::Until;
 use crate::shard::Shard;
 use crate::space::{StateFinding, StateId, split};
@@ -95,14 +95,29 @@ pub(crate) fn collect<I: Send>(
     // What was said of one state stays in its order.
     all.sort_by_key(|(place, finding)| (*place, finding.state));
     let all: Vec<StateFinding> = all.into_iter().map(|(_, finding)| finding).collect();
-    // All paths are followed backwards at once, a step an exchange: whoever has a state tells it and its parent.
     let chosen = first_of_each_kind(&all, until);
-    let mut heads: Vec<u64> = chosen.iter().map(|id| id.0).collect();
-    let mut backwards: Vec<Vec<Vec<u64>>> = vec![Vec::new(); chosen.len()];
+    let paths = follow_back(team, width, chosen.iter().map(|id| id.0).collect(), |id| here(StateId(id)))?;
+    agree(team, failed, &[], place)?;
+    for (id, states) in chosen.into_iter().zip(paths) {
+        kept.keep_path(id, states.concat());
+    }
+    Ok((all, kept))
+}
+
+/// The states from the start to each of some states, which all processes have to name alike. `here`: a state of this process and its parent.
+///
+/// All paths are followed backwards at once, a step an exchange: whoever has a state tells it and its parent.
+pub(crate) fn follow_back(
+    team: &Team,
+    width: usize,
+    mut heads: Vec<u64>,
+    mut here: impl FnMut(u64) -> Option<(Vec<u64>, u64)>,
+) -> Result<Vec<Vec<Vec<u64>>>, LostProcess> {
+    let mut paths: Vec<Vec<Vec<u64>>> = vec![Vec::new(); heads.len()];
     while heads.iter().any(|&head| head != StateId::NONE) {
         let mut told = Vec::new();
         for (path, &head) in heads.iter().enumerate().filter(|(_, head)| **head != StateId::NONE) {
-            if let Some((state, parent)) = here(StateId(head)) {
+            if let Some((state, parent)) = here(head) {
                 told.extend([path as u64, parent]);
                 told.extend(state);
             }
@@ -110,19 +125,17 @@ pub(crate) fn collect<I: Send>(
         let mut moved = false;
         for told in team.tell(told)? {
             for record in told.chunks_exact(width + 2) {
-                let path = record[0] as usize;
-                heads[path] = record[1];
-                backwards[path].push(record[2..].to_vec());
-                moved = true;
+                if let Some(path) = paths.get_mut(record[0] as usize) {
+                    heads[record[0] as usize] = record[1];
+                    path.push(record[2..].to_vec());
+                    moved = true;
+                }
             }
         }
         if !moved {
             break;
         }
     }
-    agree(team, failed, &[], place)?;
-    for (id, states) in chosen.into_iter().zip(backwards) {
-        kept.keep_path(id, states.into_iter().rev().flatten().collect());
-    }
-    Ok((all, kept))
+    paths.iter_mut().for_each(|path| path.reverse());
+    Ok(paths)
 }

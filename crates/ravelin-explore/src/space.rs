@@ -3,8 +3,11 @@
 use crate::absorb::Insertions;
 use crate::files::StorageError;
 use crate::limits::Limit;
-use crate::snapshot::Snapshot;
+use crate::peers::{LostProcess, Peers, Team};
+use crate::places::Places;
+use crate::snapshot::{Snapshot, follow_back};
 use crate::store::StateStore;
+use std::ops::Range;
 use std::time::Duration;
 
 /// A stored state.
@@ -14,6 +17,16 @@ pub struct StateId(pub(crate) u64);
 impl StateId {
     /// The parent of a state that has none.
     pub(crate) const NONE: u64 = u64::MAX;
+
+    /// As a word, for other processes that make the same exploration.
+    pub fn word(self) -> u64 {
+        self.0
+    }
+
+    /// From a word of another process.
+    pub fn of_word(word: u64) -> StateId {
+        StateId(word)
+    }
 }
 
 /// What a system reported about a state.
@@ -67,6 +80,8 @@ pub struct Space<I> {
     pub(crate) levels: Vec<u64>,
     /// What is kept of a space that is not all in memory here; the rest is not asked for then.
     pub(crate) kept: Option<Snapshot>,
+    /// Of several processes that explored in stages: the places of the states here.
+    pub(crate) places: Option<Places>,
 }
 
 impl<I> Space<I> {
@@ -86,6 +101,7 @@ impl<I> Space<I> {
             turns: Vec::new(),
             levels: Vec::new(),
             kept: Some(kept),
+            places: None,
         }
     }
 
@@ -129,8 +145,28 @@ impl<I> Space<I> {
         (0..alone).map(|index| StateId(index as u64)).chain(ordered)
     }
 
-    /// How far a state is from the initial ones, by its place in [`Space::ids`]. For spaces that are all in memory here and
-    /// were not resumed.
+    /// Whether a part of the states is in other processes.
+    pub fn is_shared(&self) -> bool {
+        self.places.is_some()
+    }
+
+    /// After stages among several processes: the states here that have these places in the order in which one worker finds all, each with
+    /// its place and its id, in no particular order.
+    pub fn here(&self, places: Range<u64>) -> impl Iterator<Item = (u64, StateId, &[u64])> {
+        let known = self.places.iter();
+        known.flat_map(move |known| known.states(&self.shards, &self.levels, places.clone()))
+    }
+
+    /// After stages among several processes: the paths to these states, each as in [`Space::path`]. All processes have to ask for the same.
+    pub fn paths(&self, peers: &dyn Peers, ids: &[StateId]) -> Result<Vec<Vec<Vec<u64>>>, LostProcess> {
+        let team = Team::new(Some(peers), self.shards.len());
+        let here = |id: u64| self.places.as_ref()?.state(&self.shards, id);
+        let width = self.shards.first().map_or(0, StateStore::width);
+        follow_back(&team, width, ids.iter().map(|id| id.0).collect(), here)
+    }
+
+    /// How far a state is from the initial ones, by its place in [`Space::ids`]. For spaces that are all in memory here or were explored in
+    /// stages, and were not resumed.
     pub fn depth(&self, place: usize) -> usize {
         self.levels.partition_point(|&end| end <= place as u64)
     }

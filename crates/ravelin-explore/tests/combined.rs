@@ -59,6 +59,7 @@ fn searched(system: &Jumble, way: Way, checkpoints: Option<&TestDirectory>, spil
                     peers: Some(&peers),
                     spill: way.memory.map(|_| spill.path()),
                     checkpoints: checkpoints.as_ref(),
+                    ..Storage::default()
                 };
                 let limits = Limits { states: way.states, memory: way.memory, ..Limits::default() };
                 let budget = Budget { limits, workers: way.workers, storage, ..Budget::default() };

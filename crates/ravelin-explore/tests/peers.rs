@@ -4,11 +4,22 @@ use crate::jumble;
 
 use jumble::{Jumble, Threads};
 use ravelin_explore::{
-    Budget, End, Limit, Limits, LostProcess, Options, Peers, Space, Storage, System, Until, explore,
+    Budget, End, Limit, Limits, LostProcess, Options, Peers, Space, StateId, Storage, System, Until, explore,
+    explore_in_stages,
 };
 use std::time::Duration;
 
 fn together<S: System>(
+    system: &S,
+    processes: usize,
+    options: &(dyn Fn(usize) -> Options<'static> + Sync),
+) -> Vec<Space<S::Interrupt>> {
+    together_from(0, system, processes, options)
+}
+
+/// The same; one process explores so many states before the others take part.
+fn together_from<S: System>(
+    share_from: u64,
     system: &S,
     processes: usize,
     options: &(dyn Fn(usize) -> Options<'static> + Sync),
@@ -19,7 +30,7 @@ fn together<S: System>(
             .enumerate()
             .map(|(number, peers)| {
                 scope.spawn(move || {
-                    let beyond = Storage { peers: Some(&peers), ..Storage::default() };
+                    let beyond = Storage { peers: Some(&peers), share_from, ..Storage::default() };
                     let options = options(number);
                     explore(system, &Options { budget: Budget { storage: beyond, ..options.budget }, ..options })
                 })
@@ -37,9 +48,11 @@ fn processes_find_together_what_one_finds_alone() {
         let system = Jumble { goals, ..Jumble::new(seed, size) };
         for until in [Until::FirstFinding, Until::Exhausted] {
             let alone = explore(&system, &Options { until, ..Options::default() });
-            for (processes, workers) in [(1, 1), (2, 1), (3, 1), (4, 1), (2, 2)] {
+            for (processes, workers, share_from) in
+                [(1, 1, 0), (2, 1, 0), (3, 1, 0), (4, 1, 0), (2, 2, 0), (2, 1, 900), (3, 2, 100), (2, 1, 1 << 20)]
+            {
                 let budget = Budget::unlimited().workers(workers);
-                let spaces = together(&system, processes, &|_| Options { until, budget });
+                let spaces = together_from(share_from, &system, processes, &|_| Options { until, budget });
                 for space in &spaces {
                     assert_eq!(space.end, alone.end, "seed {seed}, {processes} processes");
                     assert_eq!((space.statistics.depth, space.cut_off), (alone.statistics.depth, alone.cut_off));
@@ -98,9 +111,11 @@ fn findings_and_paths_are_those_of_one_process() {
             (system.goals, system.refused) = (goals, refused);
             for until in [Until::FirstFinding, Until::LevelOfFirstFinding, Until::Exhausted] {
                 let alone = explore(&system, &Options { until, ..Options::default() });
-                for (processes, workers) in [(2, 1), (3, 1), (2, 2), (3, 2)] {
+                for (processes, workers, share_from) in
+                    [(2, 1, 0), (3, 1, 0), (2, 2, 0), (3, 2, 0), (2, 1, 1_000), (3, 2, 20_000)]
+                {
                     let budget = Budget::unlimited().workers(workers);
-                    for space in together(&system, processes, &|_| Options { until, budget }) {
+                    for space in together_from(share_from, &system, processes, &|_| Options { until, budget }) {
                         let about = format!("seed {}, {processes} processes, {workers} workers", system.seed);
                         assert_eq!(space.end, alone.end, "{about}");
                         match (until, &alone.end) {
@@ -184,6 +199,76 @@ fn a_lost_process_is_said_and_not_waited_for() {
                 explore(&system, &Options { budget, ..Options::default() }).end,
                 End::Limit(Limit::Lost(LostProcess { process: 1 }))
             );
+        }
+    }
+}
+
+/// The states of all processes by their places up to `until`, as they are told to everybody.
+fn gathered(space: &Space<u64>, peers: &dyn Peers, until: u64) -> Vec<(u64, StateId, u64)> {
+    let here = space.here(0..until).flat_map(|(place, id, state)| [place, id.word(), state[0]]);
+    let told = peers.tell(here.collect()).unwrap();
+    let mut all: Vec<(u64, StateId, u64)> = told
+        .iter()
+        .flat_map(|words| words.chunks_exact(3).map(|word| (word[0], StateId::of_word(word[1]), word[2])))
+        .collect();
+    all.sort_unstable();
+    all
+}
+
+/// All look at the same moments, and see together what one process sees alone.
+#[test]
+fn stages_of_several_processes_are_parts_of_the_exploration_of_one() {
+    let narrow = (1..4).map(|seed| Jumble::new(seed, 3_000));
+    let wide = (1..3).map(|seed| Jumble { wide: true, ..Jumble::new(seed, 30_000) });
+    for system in narrow.chain(wide) {
+        let whole = explore(&system, &Options { until: Until::Exhausted, ..Options::default() });
+        let order: Vec<u64> = whole.ids().map(|id| whole.state(id)[0]).collect();
+        for (processes, workers) in [(2, 1), (3, 1), (2, 2), (3, 2)] {
+            let looks = std::thread::scope(|scope| {
+                let explorers: Vec<_> = Threads::new(processes)
+                    .into_iter()
+                    .map(|peers| {
+                        let (system, order, whole) = (&system, &order, &whole);
+                        scope.spawn(move || {
+                            let storage = Storage { peers: Some(&peers), ..Storage::default() };
+                            let budget = Budget { storage, ..Budget::unlimited().workers(workers) };
+                            let options = Options { budget, until: Until::Exhausted };
+                            let (mut size, mut looks) = (1, 0);
+                            let check = |space: &Space<u64>, size: u64| {
+                                assert!(space.is_shared());
+                                let seen = gathered(space, &peers, size);
+                                assert_eq!(seen.len() as u64, size);
+                                let agrees = |(place, seen): (usize, &(u64, StateId, u64))| {
+                                    seen.0 == place as u64
+                                        && seen.2 == order[place]
+                                        && space.depth(place) == whole.depth(place)
+                                };
+                                assert!(seen.iter().enumerate().all(agrees), "seed {}", system.seed);
+                                let tail = gathered(space, &peers, size).split_off(size as usize / 2);
+                                let ids: Vec<StateId> = tail.iter().step_by(97).map(|(_, id, _)| *id).collect();
+                                for (path, (place, ..)) in
+                                    space.paths(&peers, &ids).unwrap().iter().zip(tail.iter().step_by(97))
+                                {
+                                    let id = whole.ids().nth(*place as usize).unwrap();
+                                    assert_eq!(*path, whole.path(id), "seed {}, place {place}", system.seed);
+                                }
+                            };
+                            let space = explore_in_stages(system, &options, size, &mut |space| {
+                                assert!(space.statistics.states > size);
+                                check(space, size);
+                                looks += 1;
+                                size = size * 3 + 1;
+                                Some(size)
+                            });
+                            assert_eq!((&space.end, space.statistics.states), (&End::Exhausted, order.len() as u64));
+                            check(&space, order.len() as u64);
+                            looks
+                        })
+                    })
+                    .collect();
+                explorers.into_iter().map(|explorer| explorer.join().unwrap()).collect::<Vec<_>>()
+            });
+            assert!(looks[0] > 5 && looks.iter().all(|other| *other == looks[0]), "{looks:?}");
         }
     }
 }

@@ -169,7 +169,7 @@ impl<'a> Check<'a> {
     /// The answer that is shared with questions under other models, if it can be.
     fn shared(&self) -> Result<Option<ModelAnswer>, Error> {
         let Check { program, model, engine, races, seq_cst, budget, .. } = *self;
-        let Storage { spill, checkpoints, peers } = budget.storage;
+        let Storage { spill, checkpoints, peers, .. } = budget.storage;
         let in_memory = spill.is_none() && checkpoints.is_none() && peers.is_none();
         let usual = engine == RobustnessEngine::default() && !self.all_attacks && !self.auto_wait;
         let Some(shared) = self.beside.filter(|_| in_memory && usual && !program.is_parameterised()) else {

@@ -207,7 +207,7 @@ fn search<const N: usize>(
         _ => None,
     };
     let mut findings = space.findings.clone();
-    let Storage { spill, checkpoints, peers } = budget.storage;
+    let Storage { spill, checkpoints, peers, .. } = budget.storage;
     if spill.is_some() || checkpoints.is_some() || peers.is_some() {
         let mut kinds = HashSet::new();
         findings.retain(|finding| kinds.insert(finding.kind));
