@@ -44,9 +44,13 @@ mod pso_ordered;
 mod pso_random;
 mod random_programs;
 mod robustness_claims;
+mod robustness_peers;
 mod robustness_random;
 mod robustness_shares;
 mod sb_random;
 mod stale_random;
 mod symmetry_random;
 mod units;
+
+#[path = "../../ravelin-explore/tests/jumble/threads.rs"]
+mod threads;

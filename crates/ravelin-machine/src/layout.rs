@@ -62,6 +62,28 @@ pub enum Overflow {
     },
 }
 
+impl Overflow {
+    /// As words, for other processes that make the same search.
+    pub(crate) fn words(self) -> [u64; 3] {
+        match self {
+            Overflow::Register { thread, register } => [0, thread as u64, register as u64],
+            Overflow::Cell { slot } => [1, slot as u64, 0],
+            Overflow::Address(address) => [2, address as u64, 0],
+            Overflow::Messages { words } => [3, words as u64, 0],
+        }
+    }
+
+    /// From the words of another process.
+    pub(crate) fn of_words([kind, first, second]: [u64; 3]) -> Overflow {
+        match kind {
+            0 => Overflow::Register { thread: first as usize, register: second as usize },
+            1 => Overflow::Cell { slot: first as usize },
+            2 => Overflow::Address(first as Value),
+            _ => Overflow::Messages { words: first as usize },
+        }
+    }
+}
+
 /// What was learnt from layouts that were too small; a new layout starts from it.
 #[derive(Clone, Debug, Default)]
 pub struct Growth {

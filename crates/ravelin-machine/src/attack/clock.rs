@@ -2,7 +2,7 @@
 
 use crate::layout::Overflow;
 use crate::run::UnreadablePath;
-use ravelin_explore::{Budget, Limit};
+use ravelin_explore::{Budget, Limit, LostProcess, Peers};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -33,6 +33,43 @@ pub(super) enum HuntStop {
     Unreadable(UnreadablePath),
 }
 
+/// Words of a stop.
+pub(super) const STOP_WORDS: usize = 4;
+
+impl HuntStop {
+    /// As words, for the other processes.
+    pub fn words(&self) -> [u64; STOP_WORDS] {
+        match self {
+            HuntStop::Limit(limit) => {
+                let [kind, value] = limit.words();
+                [0, kind, value, 0]
+            }
+            HuntStop::Outgrown(outgrown) => {
+                let [kind, first, second] = outgrown.words();
+                [1, kind, first, second]
+            }
+            HuntStop::Halted => [2, 0, 0, 0],
+            HuntStop::Unreadable(path) => [3, path.step as u64, 0, 0],
+        }
+    }
+
+    /// From the words of another process.
+    pub fn of_words([kind, first, second, third]: [u64; STOP_WORDS]) -> HuntStop {
+        match kind {
+            0 => HuntStop::Limit(Limit::of_words([first, second])),
+            1 => HuntStop::Outgrown(Overflow::of_words([first, second, third])),
+            2 => HuntStop::Halted,
+            _ => HuntStop::Unreadable(UnreadablePath { step: first as usize }),
+        }
+    }
+}
+
+impl From<LostProcess> for HuntStop {
+    fn from(lost: LostProcess) -> HuntStop {
+        HuntStop::Limit(lost.into())
+    }
+}
+
 impl From<UnreadablePath> for HuntStop {
     fn from(unreadable: UnreadablePath) -> HuntStop {
         HuntStop::Unreadable(unreadable)
@@ -48,6 +85,11 @@ impl From<Overflow> for HuntStop {
 impl<'a> HuntClock<'a> {
     pub fn new(budget: Budget<'a>) -> HuntClock<'a> {
         HuntClock { start: Instant::now(), budget }
+    }
+
+    /// The other processes, if there are any.
+    pub fn peers(&self) -> Option<&'a dyn Peers> {
+        self.budget.storage.peers.filter(|peers| peers.processes() > 1)
     }
 
     /// States that the SC space may have, if the hunters have taken so many.

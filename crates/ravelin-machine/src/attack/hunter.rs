@@ -14,7 +14,8 @@
 use super::attacker::Pace;
 use super::clock::{BETWEEN_LOOKS, HuntClock, HuntStop, HuntUsage};
 use super::frontier::Frontier;
-use super::read_back::{AttackRun, AttackStep, WitnessPart};
+use super::offers::{Offer, OfferBatch};
+use super::read_back::{AttackPath, AttackStep, FeasibleRun};
 use super::shared::{AttackResult, Extent};
 use super::successors::{Successors, Trail, delaying};
 use super::view::AttackFields;
@@ -29,17 +30,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The attacks of one thread.
 pub(super) struct Hunter<'a> {
-    attacks: Attacks<'a>,
-    thread: usize,
-    plans: Vec<StorePlan>,
+    pub attacks: Attacks<'a>,
+    pub thread: usize,
+    pub plans: Vec<StorePlan>,
     /// By location: the attacker's accesses that can be reached from there before anything ends the attack.
     ahead: Vec<Vec<bool>>,
     /// SC states that were offered, in the order of [`Space::ids`].
-    offered: usize,
+    pub offered: usize,
+    /// Where they are in several processes: those that are offered next.
+    pub batch: OfferBatch,
     /// τ2.
     pub delaying: Frontier,
-    /// The first states of τ2, and the place of the SC state that each comes from.
-    starts: Vec<(usize, usize)>,
+    /// The first states of τ2, and the SC state that each comes from.
+    starts: Vec<(usize, StateId)>,
     /// τ3.
     pub helping: Frontier,
     /// States of τ3 before it are dead ends.
@@ -51,7 +54,7 @@ pub(super) struct Hunter<'a> {
     asked: Vec<usize>,
     again: Vec<usize>,
     /// Number of the attack and run, in the order of discovery.
-    pub feasible: Vec<(usize, AttackRun)>,
+    pub feasible: Vec<(usize, FeasibleRun)>,
     /// Bytes of these runs.
     run_bytes: usize,
     /// Steps of this hunter, and whether the last one was not completed.
@@ -62,15 +65,17 @@ pub(super) struct Hunter<'a> {
     until_look: u32,
     /// States that may be found before the next check.
     allowance: u64,
-    /// What was reported as used at the last check.
-    reported: (u64, u64),
+    /// States and bytes that were reported as used at the last check.
+    pub reported: (u64, u64),
+    /// States of τ2 and of τ3 when the stage began.
+    pub before_stage: (u64, u64),
     out: Successors,
     second: Successors,
 }
 
 /// A store and the open attacks with it.
-struct StorePlan {
-    store: usize,
+pub(super) struct StorePlan {
+    pub store: usize,
     /// By transition: the number of the attack, while it is open.
     open: Vec<Option<usize>>,
 }
@@ -93,13 +98,15 @@ pub(super) enum ShareEnd {
     UsedUp,
     /// There is nothing left to do from the SC states that were offered.
     Idle,
+    /// More SC states can be offered, and are not here.
+    Waits,
     /// Nothing is left to do at all: one feasible attack was enough, or all are settled.
     Done,
 }
 
 /// A part of the search.
-enum HuntTurn {
-    Offer(StateId),
+enum HuntTurn<'s> {
+    Offer(Offer<'s>),
     Delaying(usize),
     Helping(usize),
     Again(usize),
@@ -144,6 +151,7 @@ impl<'a> Hunter<'a> {
             plans,
             ahead: accesses_ahead(machine, thread),
             offered: 0,
+            batch: OfferBatch::default(),
             delaying: Frontier::new(words),
             starts: Vec::new(),
             helping: Frontier::new(words),
@@ -159,6 +167,7 @@ impl<'a> Hunter<'a> {
             until_look: BETWEEN_LOOKS,
             allowance: 0,
             reported: (0, 0),
+            before_stage: (0, 0),
             out: Successors::new(words),
             second: Successors::new(words),
         }
@@ -175,19 +184,47 @@ impl<'a> Hunter<'a> {
         !self.is_cut && all_offered && self.delaying.is_drained() && self.helping.is_drained() && self.again.is_empty()
     }
 
+    /// States of τ2 and of τ3.
+    pub fn sizes(&self) -> (u64, u64) {
+        (self.delaying.len() as u64, self.helping.len() as u64)
+    }
+
+    /// Whether a store that is attacked can be issued in an SC state.
+    pub fn can_start_in(&self, state: &[u64]) -> bool {
+        let stores = || self.plans.iter().map(|plan| plan.store);
+        self.attacks.steps(self.thread, state).any(|(index, _)| stores().any(|store| store == index))
+    }
+
     /// Continues until this hunter has taken so many steps in all.
     pub fn search(&mut self, most_steps: u64, round: &HuntRound) -> Result<ShareEnd, HuntStop> {
-        let result = self.search_on(most_steps, round);
+        let space = round.space;
+        let result = if space.is_shared() {
+            let batch = std::mem::take(&mut self.batch);
+            let all = (round.offered as u64).min(space.statistics.states);
+            let result = self.search_on(most_steps, round, batch.offers(self.offered as u64), batch.end() < all);
+            self.batch = batch;
+            result
+        } else {
+            let ids = space.ids().take(round.offered).skip(self.offered);
+            self.search_on(most_steps, round, ids.map(|id| Some((id, space.state(id)))), false)
+        };
         // A state that was taken and not expanded is missing from then on.
         self.is_cut |= result.is_err();
         self.report_to(round.used);
         result
     }
 
-    fn search_on(&mut self, most_steps: u64, round: &HuntRound) -> Result<ShareEnd, HuntStop> {
+    /// `more`: after these offers there are others, which are not here.
+    fn search_on<'s>(
+        &mut self,
+        most_steps: u64,
+        round: &HuntRound,
+        offers: impl Iterator<Item = Offer<'s>>,
+        more: bool,
+    ) -> Result<ShareEnd, HuntStop> {
         // Other searches may have used up the limit.
         self.until_look = 1;
-        let mut ids = round.space.ids().take(round.offered).skip(self.offered).peekable();
+        let mut offers = offers.peekable();
         loop {
             if self.is_done(round.extent) {
                 return Ok(ShareEnd::Done);
@@ -195,11 +232,14 @@ impl<'a> Hunter<'a> {
             if self.steps >= most_steps {
                 return Ok(ShareEnd::UsedUp);
             }
+            if more && offers.peek().is_none() {
+                return Ok(ShareEnd::Waits);
+            }
             self.look(round)?;
-            let Some(turn) = self.choose(&mut ids, round.space) else { return Ok(ShareEnd::Idle) };
+            let Some(turn) = self.choose(&mut offers, round.space) else { return Ok(ShareEnd::Idle) };
             self.steps += 1;
             match turn {
-                HuntTurn::Offer(id) => self.offer(id, round)?,
+                HuntTurn::Offer(offer) => self.offer(offer, round)?,
                 HuntTurn::Delaying(index) => self.step_from_delaying(index, round)?,
                 HuntTurn::Helping(index) => self.step_from_helping(index, round)?,
                 HuntTurn::Again(index) => self.ask_again(index, round)?,
@@ -208,11 +248,11 @@ impl<'a> Hunter<'a> {
     }
 
     /// What to do next. The two orders take turns.
-    fn choose(
+    fn choose<'s>(
         &mut self,
-        ids: &mut std::iter::Peekable<impl Iterator<Item = StateId>>,
+        offers: &mut std::iter::Peekable<impl Iterator<Item = Offer<'s>>>,
         space: &Space<Overflow>,
-    ) -> Option<HuntTurn> {
+    ) -> Option<HuntTurn<'s>> {
         if let Some(index) = self.again.pop() {
             return Some(HuntTurn::Again(index));
         }
@@ -220,11 +260,11 @@ impl<'a> Hunter<'a> {
         if !self.nearest_is_next {
             let helping = self.helping.take_oldest().map(HuntTurn::Helping);
             let delaying = |hunter: &mut Self| hunter.delaying.take_oldest().map(HuntTurn::Delaying);
-            return helping.or_else(|| delaying(self)).or_else(|| ids.next().map(HuntTurn::Offer));
+            return helping.or_else(|| delaying(self)).or_else(|| offers.next().map(HuntTurn::Offer));
         }
         let helping = self.helping.nearest_depth();
         let delaying = self.delaying.nearest_depth();
-        let offer = ids.peek().map(|_| space.depth(self.offered) as u32);
+        let offer = offers.peek().map(|_| space.depth(self.offered) as u32);
         let nearest = [helping, delaying, offer].into_iter().flatten().min()?;
         // Of what is equally near, the last part is nearest to a cycle.
         if helping == Some(nearest) {
@@ -232,7 +272,7 @@ impl<'a> Hunter<'a> {
         } else if delaying == Some(nearest) {
             self.delaying.take_nearest().map(HuntTurn::Delaying)
         } else {
-            ids.next().map(HuntTurn::Offer)
+            offers.next().map(HuntTurn::Offer)
         }
     }
 
@@ -241,10 +281,10 @@ impl<'a> Hunter<'a> {
     }
 
     /// Tries every open store that can be issued in an SC state.
-    fn offer(&mut self, id: StateId, round: &HuntRound) -> Result<(), HuntStop> {
+    fn offer(&mut self, offer: Offer, round: &HuntRound) -> Result<(), HuntStop> {
         let place = self.offered;
         self.offered += 1;
-        let state = round.space.state(id);
+        let Some((id, state)) = offer else { return Ok(()) };
         let depth = round.space.depth(place) as u32 + 1;
         let mut out = std::mem::replace(&mut self.out, Successors::new(0));
         for number in 0..self.plans.len() {
@@ -256,7 +296,7 @@ impl<'a> Hunter<'a> {
             self.starts(number, state, &mut out)?;
             for start in out.states() {
                 if self.remember(start, Frontier::ROOT, depth) {
-                    self.starts.push((self.delaying.len() - 1, place));
+                    self.starts.push((self.delaying.len() - 1, id));
                 }
             }
         }
@@ -265,7 +305,7 @@ impl<'a> Hunter<'a> {
     }
 
     /// The states in which a store is delayed, from an SC state in which it can be issued.
-    fn starts(&self, number: usize, state: &[u64], out: &mut Successors) -> Result<(), Overflow> {
+    pub fn starts(&self, number: usize, state: &[u64], out: &mut Successors) -> Result<(), Overflow> {
         out.clear();
         let store = self.plans[number].store;
         let step = &self.attacks.machine.threads[self.thread].steps[store];
@@ -437,10 +477,27 @@ impl<'a> Hunter<'a> {
         let (_, from) = self.roots[root];
         let mut states: Vec<Vec<u64>> = path.iter().map(|&index| self.helping.state(index).to_vec()).collect();
         states.push(last.to_vec());
-        let (number, step, load) = self.load_to(from, &states[0])?.ok_or_else(unread)?;
-        let attack = self.plans[number].open[step].take().ok_or_else(unread)?;
-        let run = self.read_back(from, load, &states, round.space)?;
-        self.run_bytes += run.steps.len() * size_of::<AttackStep>();
+        let asker = self.delaying.state(from);
+        let number = self.attacks.view.store.get(asker) as usize;
+        let is_open = |step: usize| self.plans[number].open[step].is_some();
+        let (load, _) = self.load_to(asker, &states[0], is_open)?.ok_or_else(unread)?;
+        let attack = self.plans[number].open[load].take().ok_or_else(unread)?;
+        let delaying = self.delaying.path(from);
+        let start = self.starts.binary_search_by_key(&delaying[0], |(index, _)| *index).map_err(|_| unread())?;
+        let path = AttackPath {
+            start: self.starts[start].1,
+            load,
+            delaying: delaying.into_iter().map(|index| self.delaying.state(index).to_vec()).collect(),
+            helping: states,
+        };
+        let run = if round.space.is_shared() {
+            FeasibleRun::Path(path)
+        } else {
+            FeasibleRun::Read(self.read_back(&path, &round.space.path(path.start))?)
+        };
+        // The way to the start is not known yet where it is in several processes.
+        let to_start = self.delaying.depth(self.delaying.path(from)[0]) as usize;
+        self.run_bytes += run.bytes() + if round.space.is_shared() { to_start * size_of::<AttackStep>() } else { 0 };
         self.feasible.push((attack, run));
         // A run is long compared to a state.
         self.until_look = self.until_look.min(2);
@@ -451,20 +508,22 @@ impl<'a> Hunter<'a> {
         Ok(())
     }
 
-    /// The attacker's open action from a state of τ2 to the first state of a path, with the plan and the step.
-    fn load_to(&self, from: usize, root: &[u64]) -> Result<Option<(usize, usize, Trail)>, Overflow> {
-        let state = self.delaying.state(from);
-        let number = self.attacks.view.store.get(state) as usize;
+    /// The attacker's action from a state of τ2 to the first state of a path, one of the actions that are permitted, with its step.
+    pub fn load_to(
+        &self,
+        state: &[u64],
+        root: &[u64],
+        is_permitted: impl Fn(usize) -> bool,
+    ) -> Result<Option<(usize, Trail)>, Overflow> {
         let (mut out, mut first) = (Successors::new(self.attacks.view.words), Successors::new(self.attacks.view.words));
-        for (index, step) in self.attacks.steps(self.thread, state) {
+        for (index, step) in self.attacks.steps(self.thread, state).filter(|(index, _)| is_permitted(*index)) {
             for choice in self.attacks.machine.choices(&step.op) {
                 for &pace in self.attacks.paces(step) {
-                    if self.plans[number].open[index].is_some()
-                        && self.attacks.delay(self.thread, step, choice, pace, state, &mut out)?
+                    if self.attacks.delay(self.thread, step, choice, pace, state, &mut out)?
                         && !out.log.is_empty()
                         && self.root_of(&out, &mut first) == root
                     {
-                        return Ok(Some((number, index, delaying(self.thread, index, choice, pace))));
+                        return Ok(Some((index, delaying(self.thread, index, choice, pace))));
                     }
                 }
             }
@@ -472,7 +531,7 @@ impl<'a> Hunter<'a> {
         Ok(None)
     }
 
-    fn expand_helping(&self, state: &[u64], out: &mut Successors) -> Result<(), Overflow> {
+    pub fn expand_helping(&self, state: &[u64], out: &mut Successors) -> Result<(), Overflow> {
         for helper in (0..self.attacks.machine.threads.len()).filter(|&helper| helper != self.thread) {
             self.attacks.help(helper, state, out)?;
         }
@@ -502,55 +561,14 @@ impl<'a> Hunter<'a> {
         let states = self.states();
         let lists =
             (self.starts.capacity() + self.roots.capacity()) * 16 + (self.asked.capacity() + self.again.capacity()) * 8;
-        let bytes = (self.delaying.bytes() + self.helping.bytes() + lists + self.run_bytes) as u64;
+        let bytes = (self.delaying.bytes() + self.helping.bytes() + lists + self.run_bytes + self.batch.bytes()) as u64;
         used.states.fetch_add(states.wrapping_sub(self.reported.0), Ordering::Relaxed);
         used.bytes.fetch_add(bytes.wrapping_sub(self.reported.1), Ordering::Relaxed);
         self.reported = (states, bytes);
     }
 
-    /// The computation: through the SC space to the start, through τ2 to state `index`, the load, and along the path.
-    fn read_back(
-        &self,
-        index: usize,
-        load: Trail,
-        path: &[Vec<u64>],
-        space: &Space<Overflow>,
-    ) -> Result<AttackRun, HuntStop> {
-        let delaying = self.delaying.path(index);
-        let root = self.delaying.state(delaying[0]);
-        let unread = |step: usize| UnreadablePath { step };
-        let mut steps = Vec::new();
-        let mut push = |part: WitnessPart, trail: &[Trail]| {
-            steps.extend(trail.iter().map(|&Trail { action, delayed }| AttackStep { part, action, delayed }));
-        };
-        let mut out = Successors::recording(self.attacks.view.words);
-        let found = self.starts.binary_search_by_key(&delaying[0], |(index, _)| *index).map_err(|_| unread(0))?;
-        let id = space.ids().nth(self.starts[found].1).ok_or(unread(0))?;
-        let (run, _) = self.attacks.machine.read_back(&space.path(id))?;
-        push(
-            WitnessPart::Prefix,
-            &run.actions.iter().map(|&action| Trail { action, delayed: false }).collect::<Vec<_>>(),
-        );
-        self.starts(self.attacks.view.store.get(root) as usize, space.state(id), &mut out)?;
-        let trail = out.trail_to(root).ok_or(unread(run.actions.len()))?;
-        push(WitnessPart::Store, &trail[..1]);
-        push(WitnessPart::Delaying, &trail[1..]);
-        for (step, pair) in delaying.windows(2).enumerate() {
-            let (from, to) = (self.delaying.state(pair[0]), self.delaying.state(pair[1]));
-            self.step_delaying(from, &mut out)?;
-            push(WitnessPart::Delaying, &out.trail_to(to).ok_or(unread(step))?);
-        }
-        push(WitnessPart::Load, &[load]);
-        for (step, pair) in path.windows(2).enumerate() {
-            out.clear();
-            self.expand_helping(&pair[0], &mut out)?;
-            push(WitnessPart::Path, &out.trail_to(&pair[1]).ok_or(unread(step))?);
-        }
-        Ok(AttackRun { start: run.start, steps })
-    }
-
     /// All steps of τ2, without checking whether one is the attacked load.
-    fn step_delaying(&self, from: &[u64], out: &mut Successors) -> Result<(), Overflow> {
+    pub fn step_delaying(&self, from: &[u64], out: &mut Successors) -> Result<(), Overflow> {
         out.clear();
         for (index, step) in self.attacks.steps(self.thread, from) {
             for choice in self.attacks.machine.choices(&step.op) {

@@ -6,8 +6,8 @@
 //! path back to the store. None of this needs a store buffer. [`AttackFields`] defines what is kept beside an SC state,
 //! `attacker` and `helper` how threads move.
 //!
-//! - `shared`: explores the SC space once for all attacks (`hunter` continues from its states in the orders of
-//!   `frontier`, `clock` keeps the limits); the default.
+//! - `shared`: explores the SC space once for all attacks (`hunter` continues from its states, which `offers` gives it, in the
+//!   orders of `frontier`, `clock` keeps the limits, `several` shares the hunters out over processes); the default.
 //! - `instrumented`: the paper's program P_A, attack by attack or all in a single query (section 8.3 of the ESOP
 //!   paper).
 //! - `triangular`: triangular races, a cheaper condition about SC runs alone.
@@ -22,7 +22,9 @@ mod helper;
 mod hunter;
 mod instrumented;
 mod log;
+mod offers;
 mod read_back;
+mod several;
 mod shared;
 mod successors;
 mod triangular;

@@ -23,12 +23,13 @@
 //! and the next one continues there, so a proof costs what it costs without stages.
 //!
 //! With several workers, several hunters use their shares at the same time. The answer is that of one worker: of the
-//! hunters that find something in one stage, the first counts.
+//! hunters that find something in one stage, the first counts. With several processes, each has a part of the SC space and
+//! some of the hunters (`several.rs`), and the answer is the same.
 
 use super::Attack;
 use super::clock::{HuntClock, HuntStop, HuntUsage};
 use super::hunter::{HuntRound, Hunter, ShareEnd};
-use super::read_back::{AttackRun, ReadBackError};
+use super::read_back::{AttackRun, FeasibleRun, ReadBackError};
 use crate::compile::Machine;
 use crate::layout::{Growth, Overflow};
 use ravelin_explore::{Budget, End, Limit, Options, Space, Until, Watch, explore_in_stages};
@@ -126,30 +127,28 @@ fn stages(
     if hunters.is_empty() {
         return Ok(());
     }
-    let mut stages = HuntStages { hunters, extent, clock, used: HuntUsage::default(), sc: (0, 0), share: share.max(1) };
+    let mut stages = HuntStages {
+        hunters,
+        extent,
+        clock,
+        used: HuntUsage::default(),
+        elsewhere: (0, 0),
+        sc: (0, 0),
+        share: share.max(1),
+        is_settled: false,
+    };
     let mut stopped = None;
     let first = stages.share.min(clock.left(0));
     let mut size = first;
     let space = {
         let options = Options { budget: clock.budget.child(clock.start, 0), until: Until::Exhausted };
         let mut look = |space: &Space<Overflow>| {
-            let offered = usize::try_from(size).unwrap_or(usize::MAX);
-            match stages.search(space, offered) {
-                Ok(StageEnd::Settled) => return None,
-                Ok(StageEnd::Unsettled | StageEnd::Idle) => {}
-                Err(stop) => {
-                    stopped = Some(stop);
-                    return None;
-                }
-            }
-            stages.share = stages.share.saturating_mul(2);
-            let left = clock.left(stages.taken());
-            if size >= left {
-                stopped = Some(HuntStop::Limit(Limit::States(left)));
-                return None;
-            }
-            size = stages.share.min(left);
-            Some(size)
+            let next = stages.next_size(space, size);
+            size = next.as_ref().ok().copied().flatten().unwrap_or(size);
+            next.unwrap_or_else(|stop| {
+                stopped = Some(stop);
+                None
+            })
         };
         explore_in_stages(machine, &options, first, &mut look)
     };
@@ -157,31 +156,35 @@ fn stages(
         (Some(stop), _) => Err(stop),
         (None, End::Interrupted(outgrown)) => Err((*outgrown).into()),
         // The hunters can go no further without more states to start from.
-        (None, End::Limit(limit)) if !stages.is_settled() => {
+        (None, End::Limit(limit)) if !stages.is_settled => {
             stages.sc.0 = space.statistics.states;
             Err(HuntStop::Limit(*limit))
         }
-        (None, End::Exhausted) => stages.finish(&space),
+        (None, End::Exhausted) => stages.finish(&space, size),
         (None, _) => Ok(()),
     };
     // If the search begins again, for the first violation, what another worker found on the way does not count.
     if extent == Extent::All || !matches!(ended, Err(HuntStop::Outgrown(_))) {
-        stages.conclude(&space, hunt);
+        stages.conclude(&space, hunt)?;
     }
     ended
 }
 
 /// The hunters, and what they may take.
-struct HuntStages<'a> {
-    hunters: Vec<Mutex<Hunter<'a>>>,
+pub(super) struct HuntStages<'a> {
+    pub hunters: Vec<Mutex<Hunter<'a>>>,
     extent: Extent,
-    clock: &'a HuntClock<'a>,
-    used: HuntUsage,
+    pub clock: &'a HuntClock<'a>,
+    pub used: HuntUsage,
+    /// States and bytes among these of hunters in other processes.
+    pub elsewhere: (u64, u64),
     /// States and bytes of the SC space, as far as they are among those that are used: of a stage, the states that are
     /// offered. How many more are found depends on the number of workers.
     sc: (u64, u64),
     /// Steps that each hunter may have taken by the end of the stage.
     share: u64,
+    /// As of the last stage, as all processes know it.
+    is_settled: bool,
 }
 
 /// How a stage ended.
@@ -194,33 +197,70 @@ enum StageEnd {
     Unsettled,
 }
 
+/// How the share of a hunter ended, unless one before it had ended the stage by then.
+pub(super) type ShareResult = Option<Result<ShareEnd, HuntStop>>;
+
 impl HuntStages<'_> {
-    /// Lets every hunter use its share, from the first `offered` SC states, on as many threads as there are workers.
+    /// Lets every hunter use its share, from the first `offered` SC states.
     fn search(&mut self, space: &Space<Overflow>, offered: usize) -> Result<StageEnd, HuntStop> {
         let sc = (space.statistics.states.min(offered as u64), space.statistics.bytes);
         self.used.states.fetch_add(sc.0.wrapping_sub(self.sc.0), Ordering::Relaxed);
         self.used.bytes.fetch_add(sc.1.wrapping_sub(self.sc.1), Ordering::Relaxed);
         self.sc = sc;
-        let HuntStages { hunters, extent, clock, used, share, .. } = &*self;
+        for hunter in self.hunters.iter_mut().map(unlocked) {
+            hunter.before_stage = hunter.sizes();
+        }
+        let results = match self.clock.peers() {
+            Some(peers) => self.search_among(peers, space, offered)?,
+            None => {
+                let all: Vec<usize> = (0..self.hunters.len()).collect();
+                self.share_out(space, offered, &all, usize::MAX)
+            }
+        };
+        let mut stage = StageEnd::Settled;
+        for result in results.into_iter().map_while(|result| result) {
+            stage = match (result?, stage) {
+                (ShareEnd::Done, _) if self.extent == Extent::First => {
+                    self.is_settled = true;
+                    return Ok(StageEnd::Settled);
+                }
+                (ShareEnd::Done, stage) => stage,
+                (ShareEnd::Idle, StageEnd::Settled) => StageEnd::Idle,
+                (ShareEnd::Idle, stage) => stage,
+                (ShareEnd::UsedUp | ShareEnd::Waits, _) => StageEnd::Unsettled,
+            };
+        }
+        self.is_settled = stage == StageEnd::Settled;
+        Ok(stage)
+    }
+
+    /// Lets these hunters use their shares, on as many threads as there are workers. Those from `halt` on need not.
+    pub fn share_out(
+        &self,
+        space: &Space<Overflow>,
+        offered: usize,
+        numbers: &[usize],
+        halt: usize,
+    ) -> Vec<ShareResult> {
+        let HuntStages { hunters, extent, clock, used, share, .. } = self;
         let next = AtomicUsize::new(0);
-        let halt = AtomicUsize::new(usize::MAX);
-        let results: Vec<Mutex<Option<Result<ShareEnd, HuntStop>>>> =
-            hunters.iter().map(|_| Mutex::new(None)).collect();
+        let halt = AtomicUsize::new(halt);
+        let results: Vec<Mutex<ShareResult>> = numbers.iter().map(|_| Mutex::new(None)).collect();
         let work = || {
             loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(hunter) = hunters.get(number).filter(|_| number <= halt.load(Ordering::Relaxed)) else {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                let Some(&number) = numbers.get(place).filter(|number| **number <= halt.load(Ordering::Relaxed)) else {
                     return;
                 };
                 let round = HuntRound { space, offered, clock, used, extent: *extent, number, halt: &halt };
-                let result = lock(hunter).search(*share, &round);
-                if result.is_err() || *extent == Extent::First && matches!(result, Ok(ShareEnd::Done)) {
+                let result = lock(&hunters[number]).search(*share, &round);
+                if self.ends_stage(&result) {
                     halt.fetch_min(number, Ordering::Relaxed);
                 }
-                *lock(&results[number]) = Some(result);
+                *lock(&results[place]) = Some(result);
             }
         };
-        let workers = clock.budget.workers.clamp(1, hunters.len());
+        let workers = clock.budget.workers.clamp(1, numbers.len().max(1));
         if workers == 1 || *share < WORTH_SHARING {
             work();
         } else {
@@ -230,21 +270,36 @@ impl HuntStages<'_> {
                 }
             });
         }
-        let mut stage = StageEnd::Settled;
-        for result in results.into_iter().map_while(into_inner) {
-            stage = match (result?, stage) {
-                (ShareEnd::Done, _) if *extent == Extent::First => return Ok(StageEnd::Settled),
-                (ShareEnd::Done, stage) => stage,
-                (ShareEnd::Idle, StageEnd::Settled) => StageEnd::Idle,
-                (ShareEnd::Idle, stage) => stage,
-                (ShareEnd::UsedUp, _) => StageEnd::Unsettled,
-            };
-        }
-        Ok(stage)
+        results.into_iter().map(into_inner).collect()
     }
 
-    /// After the SC space is explored: shares grow until the hunters have nothing left to do.
-    fn finish(&mut self, space: &Space<Overflow>) -> Result<(), HuntStop> {
+    /// What hunters after this one find in the stage does not count.
+    pub fn ends_stage(&self, result: &Result<ShareEnd, HuntStop>) -> bool {
+        result.is_err() || self.extent == Extent::First && matches!(result, Ok(ShareEnd::Done))
+    }
+
+    /// A stage with so many SC states, and how many the next one may have; `None` if everything is settled.
+    fn next_size(&mut self, space: &Space<Overflow>, size: u64) -> Result<Option<u64>, HuntStop> {
+        if self.search(space, usize::try_from(size).unwrap_or(usize::MAX))? == StageEnd::Settled {
+            return Ok(None);
+        }
+        self.share = self.share.saturating_mul(2);
+        let left = self.clock.left(self.taken());
+        if size >= left {
+            return Err(HuntStop::Limit(Limit::States(left)));
+        }
+        Ok(Some(self.share.min(left)))
+    }
+
+    /// After the SC space is explored: shares grow until the hunters have nothing left to do. How many states the last round
+    /// found depends on the number of workers and processes, and the stages must not: those that it passed come first.
+    fn finish(&mut self, space: &Space<Overflow>, mut size: u64) -> Result<(), HuntStop> {
+        while size < space.statistics.states {
+            match self.next_size(space, size)? {
+                Some(next) => size = next,
+                None => return Ok(()),
+            }
+        }
         while self.search(space, usize::MAX)? == StageEnd::Unsettled {
             self.share = self.share.saturating_mul(2);
         }
@@ -256,48 +311,75 @@ impl HuntStages<'_> {
         self.used.states.load(Ordering::Relaxed) - self.sc.0
     }
 
-    fn is_settled(&mut self) -> bool {
-        let extent = self.extent;
-        let mut hunters = self.hunters.iter_mut().map(unlocked);
-        match extent {
-            Extent::First => hunters.any(|hunter| !hunter.feasible.is_empty()),
-            Extent::All => hunters.all(|hunter| hunter.open().next().is_none()),
-        }
-    }
-
     /// What became of the attacks.
-    fn conclude(&mut self, space: &Space<Overflow>, hunt: &mut Hunt) {
+    fn conclude(&mut self, space: &Space<Overflow>, hunt: &mut Hunt) -> Result<(), HuntStop> {
+        let outcomes = match self.clock.peers() {
+            Some(peers) if space.is_shared() => self.outcomes_among(peers, space)?,
+            // Without the others nothing can be read back.
+            Some(_) => Vec::new(),
+            None => self.hunters.iter_mut().map(|hunter| HunterOutcome::of(unlocked(hunter), space)).collect(),
+        };
         let statistics = &mut hunt.statistics;
         (statistics.sc_states, statistics.delaying_states, statistics.helping_states) = (self.sc.0, 0, 0);
         statistics.bytes = statistics.bytes.max(self.used.bytes.load(Ordering::Relaxed).max(space.statistics.bytes));
         let mut found = false;
-        for hunter in self.hunters.iter_mut().map(unlocked) {
-            statistics.delaying_states += hunter.delaying.len() as u64;
-            statistics.helping_states += hunter.helping.len() as u64;
-            if self.extent == Extent::First && found {
-                // What later hunters found on the way depends on how the work was shared.
+        for outcome in outcomes {
+            // What hunters do after the first that finds something depends on how the work was shared.
+            let does_not_count = self.extent == Extent::First && found;
+            let (delaying, helping) = if does_not_count { outcome.before_stage } else { outcome.sizes };
+            statistics.delaying_states += delaying;
+            statistics.helping_states += helping;
+            if does_not_count {
                 continue;
             }
-            for (attack, run) in hunter.feasible.drain(..) {
-                hunt.results[attack] = AttackResult::Feasible(Box::new(run));
-                found = true;
+            for (attack, run) in outcome.feasible {
+                if let (FeasibleRun::Read(run), Some(result)) = (run, hunt.results.get_mut(attack)) {
+                    *result = AttackResult::Feasible(Box::new(run));
+                    found = true;
+                }
             }
             // A hunter that stops at the first feasible attack has not settled the others.
             let is_complete = self.extent == Extent::All || !found;
-            if is_complete && space.end == End::Exhausted && hunter.is_idle(space) {
-                for attack in hunter.open() {
-                    hunt.results[attack] = AttackResult::Infeasible;
+            if is_complete && space.end == End::Exhausted && outcome.is_idle {
+                for attack in outcome.open {
+                    if let Some(result) = hunt.results.get_mut(attack) {
+                        *result = AttackResult::Infeasible;
+                    }
                 }
             }
+        }
+        Ok(())
+    }
+}
+
+/// What a hunter leaves.
+pub(super) struct HunterOutcome {
+    /// States of τ2 and τ3, and how many there were before the last stage.
+    pub sizes: (u64, u64),
+    pub before_stage: (u64, u64),
+    /// It has nothing left to do in the SC space.
+    pub is_idle: bool,
+    pub open: Vec<usize>,
+    pub feasible: Vec<(usize, FeasibleRun)>,
+}
+
+impl HunterOutcome {
+    pub fn of(hunter: &mut Hunter, space: &Space<Overflow>) -> HunterOutcome {
+        HunterOutcome {
+            sizes: hunter.sizes(),
+            before_stage: hunter.before_stage,
+            is_idle: hunter.is_idle(space),
+            open: hunter.open().collect(),
+            feasible: std::mem::take(&mut hunter.feasible),
         }
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-fn unlocked<T>(mutex: &mut Mutex<T>) -> &mut T {
+pub(super) fn unlocked<T>(mutex: &mut Mutex<T>) -> &mut T {
     mutex.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 

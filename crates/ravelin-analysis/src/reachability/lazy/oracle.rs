@@ -94,7 +94,8 @@ impl<'a> Oracle<'a> {
         options: &Options,
         advice: &mut Advice,
     ) -> Result<(), AnalysisError> {
-        let found = hunt(&extended.program, Model::Tso, attacks, extent, options.budget, FIRST_SHARE)?;
+        let budget = options.budget.in_memory();
+        let found = hunt(&extended.program, Model::Tso, attacks, extent, budget, FIRST_SHARE)?;
         advice.limit = found.limit;
         advice.states +=
             found.statistics.sc_states + found.statistics.delaying_states + found.statistics.helping_states;
