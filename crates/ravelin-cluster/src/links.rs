@@ -9,6 +9,7 @@ use ravelin_explore::{LostProcess, Peers};
 use std::collections::VecDeque;
 use std::io::Write;
 use std::net::Shutdown;
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -157,6 +158,8 @@ struct Channels {
 struct Inbox {
     complete: VecDeque<(Vec<u64>, bool)>,
     begun: Vec<u64>,
+    /// What was sent to that process last: room for a message.
+    used: Vec<u64>,
 }
 
 impl Channels {
@@ -168,19 +171,30 @@ impl Channels {
         fate: &ConnectionStatus,
     ) -> Result<Vec<Vec<u64>>, LostProcess> {
         let mut own = Vec::new();
-        for (process, mut words) in outgoing.into_iter().enumerate() {
+        for (process, words) in outgoing.into_iter().enumerate() {
             if process == number {
                 own = words;
                 continue;
             }
-            while words.len() > PIECE {
-                let rest = words.split_off(PIECE);
-                self.pushers[process].send(MessagePiece { sender: number, last: false, farewell, words });
-                words = rest;
+            let words = Arc::new(words);
+            let mut begin = 0;
+            loop {
+                let end = words.len().min(begin + PIECE);
+                let last = end == words.len();
+                let content = PieceContent::Outgoing(words.clone(), begin..end);
+                self.pushers[process].send(MessagePiece { sender: number, last, farewell, content });
+                if last {
+                    break;
+                }
+                begin = end;
                 self.allocator.release();
             }
-            self.pushers[process].send(MessagePiece { sender: number, last: true, farewell, words });
             self.pushers[process].done();
+            // It was copied to where it is sent from.
+            if let Ok(mut used) = Arc::try_unwrap(words) {
+                used.clear();
+                self.ahead[process].used = used;
+            }
         }
         self.allocator.release();
         loop {
@@ -188,14 +202,12 @@ impl Channels {
             let ended = fate.ended();
             self.allocator.receive();
             self.allocator.events().borrow_mut().clear();
-            while let Some(MessagePiece { sender, last, farewell, words }) = self.puller.recv() {
+            while let Some(MessagePiece { sender, last, farewell, content }) = self.puller.recv() {
                 let Some(inbox) = self.ahead.get_mut(sender) else { continue };
-                // Most messages are one piece, which need not be copied.
-                if inbox.begun.is_empty() {
-                    inbox.begun = words;
-                } else {
-                    inbox.begun.extend_from_slice(&words);
+                if inbox.begun.capacity() == 0 {
+                    inbox.begun = std::mem::take(&mut inbox.used);
                 }
+                content.append_to(&mut inbox.begun);
                 if last {
                     inbox.complete.push_back((std::mem::take(&mut inbox.begun), farewell));
                 }
@@ -230,30 +242,50 @@ struct MessagePiece {
     last: bool,
     /// The sender makes no round after this one.
     farewell: bool,
-    words: Vec<u64>,
+    content: PieceContent,
 }
 
+/// The words of a piece, which are copied once on each side: to where they are sent from, and from where they arrived.
+enum PieceContent {
+    Outgoing(Arc<Vec<u64>>, Range<usize>),
+    Incoming(Bytes),
+}
+
+impl PieceContent {
+    fn append_to(&self, words: &mut Vec<u64>) {
+        match self {
+            PieceContent::Outgoing(all, range) => words.extend_from_slice(&all[range.clone()]),
+            PieceContent::Incoming(bytes) => words.extend(bytes[HEAD..].chunks_exact(8).map(word)),
+        }
+    }
+}
+
+/// Bytes before the words of a piece.
+const HEAD: usize = 8;
 /// How many words of a piece are converted at once.
 const BATCH: usize = 512;
 
+fn word(bytes: &[u8]) -> u64 {
+    bytes.try_into().map_or(0, u64::from_le_bytes)
+}
+
 impl Bytesable for MessagePiece {
     fn from_bytes(bytes: Bytes) -> MessagePiece {
-        let mut words = bytes.chunks_exact(8).map(|chunk| {
-            let mut word = [0; 8];
-            word.copy_from_slice(chunk);
-            u64::from_le_bytes(word)
-        });
-        let head = words.next().unwrap_or(0);
-        MessagePiece {
-            sender: (head >> 2) as usize,
-            last: head & 1 == 1,
-            farewell: head & 2 == 2,
-            words: words.collect(),
-        }
+        // Another process of this program wrote it, but not even a defect may end this one.
+        let head = bytes.get(..HEAD).map_or(0, word);
+        let content = if bytes.len() < HEAD {
+            PieceContent::Outgoing(Arc::default(), 0..0)
+        } else {
+            PieceContent::Incoming(bytes)
+        };
+        MessagePiece { sender: (head >> 2) as usize, last: head & 1 == 1, farewell: head & 2 == 2, content }
     }
 
     fn length_in_bytes(&self) -> usize {
-        8 + self.words.len() * 8
+        match &self.content {
+            PieceContent::Outgoing(_, range) => HEAD + range.len() * 8,
+            PieceContent::Incoming(bytes) => bytes.len(),
+        }
     }
 
     fn into_bytes<W: Write>(&self, writer: &mut W) {
@@ -264,12 +296,17 @@ impl Bytesable for MessagePiece {
             debug_assert!(written.is_ok());
         };
         write(&head.to_le_bytes());
-        let mut batch = [0; BATCH * 8];
-        for words in self.words.chunks(BATCH) {
-            for (bytes, word) in batch.chunks_exact_mut(8).zip(words) {
-                bytes.copy_from_slice(&word.to_le_bytes());
+        match &self.content {
+            PieceContent::Outgoing(all, range) => {
+                let mut batch = [0; BATCH * 8];
+                for words in all[range.clone()].chunks(BATCH) {
+                    for (bytes, word) in batch.chunks_exact_mut(8).zip(words) {
+                        bytes.copy_from_slice(&word.to_le_bytes());
+                    }
+                    write(&batch[..words.len() * 8]);
+                }
             }
-            write(&batch[..words.len() * 8]);
+            PieceContent::Incoming(bytes) => write(&bytes[HEAD..]),
         }
     }
 }
