@@ -32,7 +32,8 @@ pub fn run(arguments: &Check) -> anyhow::Result<Exit> {
     let overview = RefCell::new(Overview::default());
     let opened = arguments.storage.open(inputs, arguments.cluster.number()?)?;
     let links = arguments.cluster.connect(inputs)?;
-    let storage = Storage { peers: links.as_deref(), ..opened.storage() };
+    let share_from = arguments.cluster.share_from;
+    let storage = Storage { peers: links.as_deref(), share_from, ..opened.storage() };
     // Of one program at a time: its models come one after the other.
     let shared = RefCell::new((String::new(), SharedAnswers::new(&[])));
     let answer = |subject: &Subject| {
@@ -92,23 +93,21 @@ fn answer(arguments: &Check, subject: &Subject, shared: &SharedAnswers) -> anyho
     Ok(answer)
 }
 
-impl Check {
-    /// The option that asks for states to be kept elsewhere, if one does.
-    fn storage_option(&self) -> Option<&'static str> {
-        self.storage.option().or(self.cluster.option())
-    }
-}
-
 /// Combinations that mean nothing.
 fn refuse(arguments: &Check, models: &[Model]) -> anyhow::Result<()> {
     arguments.output.refuse_herd()?;
     if models.contains(&Model::Sc) {
         bail!("every program is robust against sc, by definition; ask about tso, pso, ra or rc20");
     }
-    if let Some(option) = arguments.storage_option()
+    if let Some(option) = arguments.storage.option()
         && let Some(engine @ (RobustnessEngine::Shared | RobustnessEngine::Monitor)) = arguments.engine
     {
         bail!("the engine `{}` needs all states in memory; use `single` or `attacks` with {option}", engine.name());
+    }
+    if let Some(option) = arguments.cluster.option()
+        && arguments.engine == Some(RobustnessEngine::Monitor)
+    {
+        bail!("the engine `monitor` needs all states in one process; use another engine with {option}");
     }
     let c11 = models.iter().any(|model| model.is_c11());
     if c11 && arguments.attacks {
@@ -138,9 +137,11 @@ fn refuse(arguments: &Check, models: &[Model]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The shared search needs the states under sc in memory.
+/// The shared search needs the states under sc in memory, be it that of several processes.
 fn engine(arguments: &Check) -> RobustnessEngine {
-    let default =
-        if arguments.storage_option().is_some() { RobustnessEngine::Single } else { RobustnessEngine::default() };
+    let default = match arguments.storage.option() {
+        Some(_) => RobustnessEngine::Single,
+        None => RobustnessEngine::default(),
+    };
     arguments.engine.unwrap_or(default)
 }

@@ -28,7 +28,8 @@ pub fn run(arguments: &Reach) -> anyhow::Result<Exit> {
     }
     let opened = storage.open(inputs, cluster.number()?)?;
     let links = cluster.connect(inputs)?;
-    let storage = Storage { peers: links.as_deref(), ..opened.storage() };
+    let share_from = arguments.cluster.share_from;
+    let storage = Storage { peers: links.as_deref(), share_from, ..opened.storage() };
     let overview = RefCell::new(Overview::default());
     let answer = |subject: &Subject| {
         let question = ravelin::reach(subject.program)

@@ -36,6 +36,9 @@ pub struct Cluster {
     /// without the secret are rejected [default: the environment variable RAVELIN_SECRET, if it is set]
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub secret_file: Option<PathBuf>,
+    /// With several processes: about so many states are explored by process 0 before the others take part
+    #[arg(long, value_name = "STATES", default_value_t = 250_000, hide_short_help = true)]
+    pub share_from: u64,
 }
 
 /// `ravelin cluster`.
