@@ -1,10 +1,12 @@
-//! The chores of this repository: `cargo xtask test | soak | fuzz | miri | bench | tables | crates | suites | libvsync`.
+//! The chores of this repository: `cargo xtask test | soak | fuzz | miri | bench | tables | crates | suites | libvsync |
+//! pictures`.
 //!
 //! One file per chore. Nothing here is shipped. This package links none of the others, so that `cargo xtask test`
 //! starts after a few seconds. Measurements are in the package `ravelin-bench`, which is built with full optimisation
 //! on demand.
 
 mod nightly;
+mod pictures;
 mod soak;
 mod test;
 
@@ -45,6 +47,8 @@ enum Chore {
     /// libvsync's own tests under every schedule
     #[command(disable_help_flag = true)]
     Libvsync(Forwarded),
+    /// The pictures of pages in docs; needs Chromium
+    Pictures(pictures::Arguments),
 }
 
 /// Arguments for the package `ravelin-bench`.
@@ -65,6 +69,7 @@ fn main() -> ExitCode {
         Chore::Crates(arguments) => measure("crates", &arguments),
         Chore::Suites(arguments) => measure("suites", &arguments),
         Chore::Libvsync(arguments) => measure("libvsync", &arguments),
+        Chore::Pictures(arguments) => pictures::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,6 +4,7 @@
 //! the end it prints the time of each step, the slowest test programs, and every skipped test. `cargo xtask test --
 //! NAME` passes the words after `--` to the tests.
 
+mod axe;
 mod build;
 mod programs;
 mod skipped;
@@ -33,7 +34,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let mut steps: [Step; 5] = [
         ("formatting", &mut || succeed(cargo().args(["fmt", "--all", "--", "--check"]))),
         ("tools of the system", &mut || {
-            tools::install();
+            tools::install(&skipped::target());
             Ok(())
         }),
         ("lints and build of the tests", &mut build::lint_and_build),

@@ -4,6 +4,11 @@ use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+/// The target directory, which what is used by tests is written to.
+pub fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from)
+}
+
 pub struct Skipped {
     list: PathBuf,
 }
@@ -11,8 +16,7 @@ pub struct Skipped {
 impl Skipped {
     /// An empty list.
     pub fn new() -> Result<Skipped> {
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from);
-        let list = target.join("skipped-tests");
+        let list = target().join("skipped-tests");
         std::fs::write(&list, "").with_context(|| format!("cannot write {}", list.display()))?;
         Ok(Skipped { list: std::path::absolute(list)? })
     }

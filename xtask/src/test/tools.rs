@@ -22,7 +22,7 @@ const TOOLS: [(&str, &str, &str, &str); 8] = [
     ("chromium", "--version", "chromium", "pages in a browser"),
 ];
 
-pub fn install() {
+pub fn install(target: &Path) {
     let is_missing = |&(tool, flag, ..): &(&str, &str, &str, &str)| !is_installed(tool, flag);
     let missing: Vec<&str> = TOOLS.into_iter().filter(is_missing).map(|(_, _, package, _)| package).collect();
     if !missing.is_empty() && may_install() {
@@ -41,6 +41,12 @@ pub fn install() {
             println!("{package} is not installed (apt-get install {package}): not tested is {untested}");
         }
     }
+    super::axe::fetch(target);
+}
+
+/// Only without a user at the keyboard, and with what that takes.
+pub fn may_fetch() -> bool {
+    is_unattended() && is_installed("curl", "--version") && is_installed("sha256sum", "--version")
 }
 
 /// A Debian machine, as root, without a user at the keyboard.
