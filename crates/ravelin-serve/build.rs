@@ -1,4 +1,4 @@
-//! Embeds the example programs: a table of their names and texts, sorted by name.
+//! Embeds the example programs and lectures: a table of their names and texts, sorted by name.
 //!
 //! `programs` is a link to the examples of the project; `cargo package` replaces it by the files.
 
@@ -7,11 +7,15 @@ use std::path::{Path, PathBuf};
 
 /// File name extensions of the supported languages.
 const ENDINGS: [&str; 5] = ["rav", "litmus", "txt", "rmm", "tpl"];
+/// Markdown files are lectures below this folder.
+const LECTURES: &str = "lectures/";
 
 fn main() {
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where the crate is"));
     let mut files: Vec<(String, PathBuf)> = Vec::new();
-    for (folder, prefix) in [("programs", ""), ("examples", "other languages/")] {
+    for (folder, prefix) in
+        [("programs", ""), ("examples", "other languages/"), ("litmus", "litmus tests of herd and litmus7/")]
+    {
         let root = here.join(folder);
         println!("cargo::rerun-if-changed={}", root.canonicalize().expect("examples").display());
         collect(&root, prefix, &mut files);
@@ -33,7 +37,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, PathBuf)>) {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if path.is_dir() {
             collect(&path, &format!("{prefix}{name}/"), files);
-        } else if ENDINGS.contains(&ending) {
+        } else if ENDINGS.contains(&ending) || (ending == "md" && prefix == LECTURES) {
             files.push((format!("{prefix}{name}"), path));
         }
     }

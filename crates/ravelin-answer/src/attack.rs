@@ -204,4 +204,17 @@ impl WitnessPart {
             WitnessPart::Rest => "τ4",
         }
     }
+
+    /// What happens in it, for users.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            WitnessPart::Before => "before the delayed store is issued",
+            WitnessPart::Issue => "the store is issued and waits in its buffer",
+            WitnessPart::Delaying => "its thread goes on while the store waits",
+            WitnessPart::Load => "an access overtakes the waiting store",
+            WitnessPart::Path => "other threads act on what was accessed",
+            WitnessPart::Store => "the waiting store reaches memory, too late",
+            WitnessPart::Rest => "the other waiting stores reach memory",
+        }
+    }
 }

@@ -62,6 +62,17 @@ impl EdgeKind {
             EdgeKind::Fr => "fr",
         }
     }
+
+    /// What it says of its two events, for users.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            EdgeKind::Po => "program order: the thread does the one before the other",
+            EdgeKind::Rf => "read from: the read gets its value from the write",
+            EdgeKind::Co => "order of stores: the one reaches memory before the other",
+            EdgeKind::Mo => "modification order: the one write comes before the other",
+            EdgeKind::Fr => "read before: the read misses the write, which comes later",
+        }
+    }
 }
 
 impl fmt::Display for EdgeKind {

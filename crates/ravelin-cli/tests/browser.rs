@@ -1,7 +1,9 @@
 //! Pages in a real browser: Debian's Chromium, headless. Where it is not installed these tests say so and pass.
 
+pub mod accessible;
 pub mod chromium;
 mod judge;
+mod views;
 use crate::running;
 use ravelin_program::Model;
 
@@ -9,7 +11,7 @@ use chromium::Browser;
 use judge::{Edge, Judged};
 use ravelin_report::{page, story};
 use running::{Scratch, code, ravelin};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +33,7 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
     ("orders-safe", &["fence", "examples/mp.rav", "--for", "safety", "--model", "rc20", "--explain"], &["holds"]),
     ("places", &["fence", "examples/sb.rav", "--places"], &["none"]),
     ("states", &["states", "examples/sb.rav"], &["none"]),
+    ("states-models", &["states", "examples/sb.rav", "--model", "sc,tso,rc20"], &["none", "none", "none"]),
     ("robust", &["check", "examples/sb-fenced.rav"], &["holds", "holds"]),
     ("unknown", &["check", "examples/mcs-lock.rav", "--model", "tso", "--max-states", "10"], &["unknown"]),
     ("error", &["check", "examples/missing.rav"], &["error"]),
@@ -47,18 +50,22 @@ fn made(scratch: &Scratch, name: &str, asked: &[&str]) -> PathBuf {
     path
 }
 
-/// Nothing is wider than the window, at both widths and in both colours, and nothing is complained of.
-fn looks_right(browser: &mut Browser, name: &str, path: &Path) {
+/// Nothing is wider than the window, at both widths and in both colours, and nothing is complained of. All text can be
+/// read, and everybody can use it.
+fn looks_right(browser: &mut Browser, name: &str, path: &Path, axe: Option<&str>) {
     let mut papers = Vec::new();
-    for (width, dark) in [(1280, false), (400, true), (400, false), (1280, true)] {
+    for (width, dark) in [(1400, false), (390, true), (390, false), (1400, true)] {
         browser.show(width, 900, dark);
         browser.open_file(path);
         let wide = browser.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
         assert_eq!(wide, 0, "{name} is too wide at {width} pixels");
         papers.push(browser.evaluate("getComputedStyle(document.body).backgroundColor"));
+        assert_eq!(accessible::pale(browser), Vec::<String>::new(), "{name} at {width} pixels, dark: {dark}");
+        if let Some(axe) = axe.filter(|_| dark == (width == 390)) {
+            assert_eq!(accessible::violations(browser, axe), Vec::<String>::new(), "{name} at {width} pixels");
+        }
         if let Some(folder) = std::env::var_os("RAVELIN_SCREENSHOTS") {
             let colour = if dark { "dark" } else { "light" };
-            browser.evaluate("document.querySelectorAll('section.run').forEach(run => run.ravelin.go(Math.min(3, run.ravelin.steps.length)))");
             browser.picture(&Path::new(&folder).join(format!("{name}-{width}-{colour}.png")));
         }
         assert_eq!(browser.complaints(), Vec::<String>::new(), "{name}");
@@ -70,18 +77,21 @@ fn looks_right(browser: &mut Browser, name: &str, path: &Path) {
 fn a_page_of_every_kind_opens_in_silence_and_fits() {
     let Some(mut browser) = Browser::start("kinds") else { return };
     let scratch = Scratch::new("browser-kinds");
+    let axe = accessible::axe();
     for (name, asked, verdicts) in KINDS {
         let path = made(&scratch, name, asked);
-        looks_right(&mut browser, name, &path);
+        looks_right(&mut browser, name, &path, axe.as_deref());
         let shown = browser.evaluate("[...document.querySelectorAll('.answer')].map(answer => answer.dataset.verdict)");
         let shown: Vec<&str> = shown.as_array().expect("a list").iter().filter_map(Value::as_str).collect();
         assert!(verdicts.is_empty() || shown == *verdicts, "{name}: {shown:?}");
-        let sentence = browser.evaluate("document.querySelector('.verdict h1').textContent");
+        let heading = browser.evaluate("document.querySelector('.verdict h1').textContent");
+        assert!(heading.as_str().is_some_and(|heading| heading.contains(asked[1])), "{name}: {heading}");
+        let sentence = browser.evaluate("document.querySelector('.verdict .lead').textContent");
         assert!(sentence.as_str().is_some_and(|sentence| sentence.ends_with('.')), "{name}: {sentence}");
     }
     let race = scratch.write("race.rav", RACE);
     let path = made(&scratch, "race", &["check", &race, "--model", "rc20"]);
-    looks_right(&mut browser, "race", &path);
+    looks_right(&mut browser, "race", &path, axe.as_deref());
     assert_eq!(browser.evaluate("document.querySelector('.badge').textContent"), "✗ data race");
     assert_eq!(browser.evaluate("document.querySelectorAll('.hb .marked').length"), 2);
 }
@@ -127,9 +137,22 @@ fn stepping_shows_memory_registers_and_buffers_as_the_reference_semantics_has_th
         let shown = browser.evaluate(STATES);
         assert_eq!(shown, Value::Array(judged.states()), "{name}");
         let (all, cycle) = judged.edges();
-        let drawn = edges(&mut browser, "path[data-kind]");
+        let drawn = edges(&mut browser, ".whole path[data-kind]");
         assert_eq!(drawn, all.union(&cycle).cloned().collect::<BTreeSet<Edge>>(), "{name}: edges");
-        assert_eq!(edges(&mut browser, "path[data-cycle]"), cycle, "{name}: cycle");
+        assert_eq!(edges(&mut browser, ".whole path[data-cycle]"), cycle, "{name}: cycle");
+        // The cycle comes alone, and the switch shows the rest. Nothing is shown first that the whole has not.
+        let first = edges(&mut browser, ".essence path[data-kind]");
+        let has_essence = browser.evaluate("!!document.querySelector('.essence')") == true;
+        if has_essence && !cycle.is_empty() && name != "triangular" {
+            assert!(first.is_superset(&cycle) && first.is_subset(&drawn) && first != drawn, "{name}: {first:?}");
+        }
+        let visible = "[...document.querySelectorAll('.graph .scroll')].filter(frame => frame.offsetHeight > 0).map(frame => frame.classList[1])";
+        let seen = browser.evaluate(visible);
+        assert_eq!(seen, json!([if has_essence { "essence" } else { "whole" }]), "{name}");
+        if has_essence {
+            browser.evaluate("document.querySelector('input.switch').click()");
+            assert_eq!(browser.evaluate(visible), json!(["whole"]), "{name}");
+        }
         assert_eq!(browser.evaluate(ROWS), "", "{name}: rows of the page and rows of its script differ");
         assert_eq!(browser.complaints(), Vec::<String>::new(), "{name}");
     }
@@ -140,7 +163,7 @@ const ROWS: &str = "(() => {
     const run = document.querySelector('section.run').ravelin, rows = run.rows(0, run.steps.length);
     for (const row of run.body.children) {
         const there = row.cloneNode(true), made = rows[Number(row.dataset.step)];
-        there.classList.remove('now', 'later');
+        there.classList.remove('now');
         there.removeAttribute('aria-current');
         if (!there.className) there.removeAttribute('class');
         if (!there.isEqualNode(made)) return `${there.outerHTML} ${made.outerHTML}`;
@@ -166,7 +189,7 @@ const STATES: &str = "(() => {
 
 fn edges(browser: &mut Browser, which: &str) -> BTreeSet<Edge> {
     let script = format!(
-        "[...document.querySelectorAll('svg {which}')].map(edge => [edge.dataset.kind, Number(edge.dataset.from), Number(edge.dataset.to)])"
+        "[...document.querySelectorAll('{which}')].map(edge => [edge.dataset.kind, Number(edge.dataset.from), Number(edge.dataset.to)])"
     );
     let listed = browser.evaluate(&script);
     let listed = listed.as_array().expect("a list");
@@ -185,7 +208,7 @@ fn edges(browser: &mut Browser, which: &str) -> BTreeSet<Edge> {
 fn keys_buttons_lines_and_events_move() {
     let Some(mut browser) = Browser::start("keys") else { return };
     let scratch = Scratch::new("browser-keys");
-    browser.show(1280, 900, false);
+    browser.show(1400, 900, false);
     browser.open_file(&made(&scratch, "sb", &["check", "examples/sb.rav", "--model", "tso"]));
     let at = "document.querySelector('section.run').ravelin.at";
     let row = "Number(document.querySelector('tr.now').dataset.step)";
@@ -193,8 +216,12 @@ fn keys_buttons_lines_and_events_move() {
         assert_eq!(browser.evaluate(at), step, "{by}");
         assert_eq!(browser.evaluate(row), step, "{by}");
     };
-    expect(&mut browser, 0, "at first");
-    browser.press("ArrowRight");
+    // The overtaking load is the decisive step, and nothing is faded.
+    expect(&mut browser, 2, "at first");
+    assert_eq!(browser.evaluate("document.querySelector('tr.now .part').textContent"), "ld");
+    let faded = "[...document.querySelectorAll('main *')].filter(one => getComputedStyle(one).opacity !== '1').length";
+    assert_eq!(browser.evaluate(faded), 0);
+    browser.press("ArrowLeft");
     expect(&mut browser, 1, "an arrow key");
     assert_eq!(browser.evaluate("document.querySelector('.source .now').dataset.line"), "17");
     browser.evaluate("document.querySelector('[data-go=on]').click()");
@@ -209,15 +236,19 @@ fn keys_buttons_lines_and_events_move() {
     browser.evaluate("document.querySelector('[data-go=on]').focus()");
     browser.press("End");
     expect(&mut browser, 6, "End inside the run");
+    // A line that a sentence names.
+    browser.evaluate("document.querySelector('.sentence a.line').click()");
+    assert_eq!(browser.evaluate("document.querySelector('.source .now').dataset.line"), "18");
+    assert_eq!(browser.evaluate("location.hash"), "", "the address is that of the page");
     browser.evaluate("document.querySelector('.source [data-line=\"23\"]').click()");
     assert_eq!(browser.evaluate("document.querySelector('tr.now').dataset.line"), "23");
     browser.evaluate("document.querySelector('tr[data-step=\"4\"]').click()");
     expect(&mut browser, 4, "a row");
     let event =
-        "document.querySelector('.hb [data-event=\"1\"]').dispatchEvent(new MouseEvent('click', { bubbles: true }))";
+        "document.querySelector('.whole [data-event=\"1\"]').dispatchEvent(new MouseEvent('click', { bubbles: true }))";
     browser.evaluate(event);
     expect(&mut browser, 2, "an event of the graph");
-    assert_eq!(browser.evaluate("document.querySelectorAll('.hb .now').length"), 1);
+    assert_eq!(browser.evaluate("document.querySelectorAll('.whole .now').length"), 1);
     // Everything that can be clicked can be reached with Tab, and what has the focus is visible.
     let named = browser.evaluate("[...document.querySelectorAll('button, input')].every(one => one.getAttribute('aria-label') || one.labels.length > 0)");
     assert_eq!(named, true);
@@ -274,7 +305,7 @@ fn findings_of_the_sanitizer_are_a_page_with_both_stacks() {
     let sources = [("examples/c/dekker.c".to_owned(), source)];
     let document = story::read(include_str!("browser/findings.json")).expect("a document");
     let path = PathBuf::from(scratch.write("findings.html", &page::page(&document, &sources)));
-    looks_right(&mut browser, "findings", &path);
+    looks_right(&mut browser, "findings", &path, accessible::axe().as_deref());
     let findings = document.stories[0].findings.as_ref().expect("findings");
     let number = findings.findings.len() as u64;
     assert!(number > 0);
@@ -298,9 +329,12 @@ fn names_with_markup_stay_names() {
         thread p { x.store(1); let r = y.load(); }\nthread q { y.store(1); let r = x.load(); }\n";
     let file = scratch.write("<b onclick=alert(1)>&\"'.rav", program);
     let path = made(&scratch, "hostile", &["check", &file, "--model", "tso"]);
-    looks_right(&mut browser, "hostile", &path);
+    looks_right(&mut browser, "hostile", &path, None);
     assert_eq!(browser.evaluate("document.querySelectorAll('b[onclick], .source b, h1 b').length"), 0);
-    assert_eq!(browser.evaluate("document.querySelector('h1').textContent.includes('<b onclick=alert(1)>&\"')"), true);
+    assert_eq!(
+        browser.evaluate("document.querySelector('.verdict').textContent.includes('<b onclick=alert(1)>&\"')"),
+        true
+    );
     assert_eq!(browser.evaluate("document.title.includes('taken')"), false);
     assert_eq!(browser.evaluate("document.querySelector('.source .l code').textContent.includes('</script>')"), true);
 }
@@ -324,6 +358,7 @@ fn without_a_script_and_on_paper_the_run_is_there() {
     browser.open_file(&path);
     assert_eq!(browser.evaluate("getComputedStyle(document.querySelector('.controls')).display"), "none");
     assert_eq!(browser.evaluate("getComputedStyle(document.querySelector('.steps')).maxHeight"), "none");
+    assert_eq!(browser.evaluate("document.querySelectorAll('.steps .decisive').length"), 1);
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
@@ -341,7 +376,7 @@ fn a_picture_stands_alone() {
         let cycle: BTreeSet<Edge> = [("po", 0, 1), ("fr", 1, 2), ("po", 2, 3), ("fr", 3, 0)]
             .map(|(kind, from, to)| (kind.to_owned(), from, to))
             .into();
-        assert_eq!(edges(&mut browser, "path[data-kind]"), cycle);
+        assert_eq!(edges(&mut browser, "svg path[data-kind]"), cycle);
         assert_eq!(browser.complaints(), Vec::<String>::new());
     }
     // Every text lies within the picture.

@@ -64,6 +64,48 @@ fn questions_are_answered() {
 }
 
 #[test]
+fn litmus_tests_have_the_answers_that_they_are_known_for() {
+    let server = Server::start(&[]);
+    let cases = [
+        ("SB", "sc tso pso ra rc20", "forbidden allowed allowed allowed allowed"),
+        ("SB+mfences", "sc tso pso ra rc20", "forbidden forbidden forbidden forbidden forbidden"),
+        ("MP", "sc tso pso", "forbidden forbidden allowed"),
+        ("2+2W", "sc tso pso", "forbidden forbidden allowed"),
+        ("LB", "sc tso pso rc20", "forbidden forbidden forbidden forbidden"),
+        ("MP+rel+acq", "sc tso rc20", "forbidden forbidden forbidden"),
+        ("IRIW", "sc tso pso ra rc20", "forbidden forbidden forbidden allowed allowed"),
+        ("lock", "sc tso", "forbidden forbidden"),
+    ];
+    for (name, models, expected) in cases {
+        let path = format!("examples/litmus%20tests%20of%20herd%20and%20litmus7/{}.litmus", name.replace('+', "%2B"));
+        let (status, _, program) = server.get(&format!("/api/example?name={path}"));
+        assert_eq!(status, 200, "{name}");
+        let answer =
+            server.check(&json!({ "program": program, "language": "litmus", "question": "reach", "model": "all" }));
+        let found = answer["models"].as_array().expect("a list");
+        for (model, expected) in models.split(' ').zip(expected.split(' ')) {
+            let word = found.iter().find(|one| one["model"] == model).map(|one| &one["word"]);
+            assert_eq!(word, Some(&json!(expected)), "{name} {model}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn several_models_are_one_answer() {
+    let server = Server::start(&[]);
+    let answer = server.check(&asked(SB, "reach", "all"));
+    let word = |number: usize| answer["models"][number]["verdict"].clone();
+    assert_eq!((answer["verdict"].as_str(), word(0), word(1)), (Some("violated"), json!("holds"), json!("violated")));
+    assert_eq!(answer["models"].as_array().map(Vec::len), Some(5));
+    let fence = server.check(&asked(SB, "fence", "tso"));
+    assert!(fence["diff"].as_str().is_some_and(|diff| diff.contains("+") && diff.contains("fence")), "{fence}");
+    assert_eq!(answer["diff"], Value::Null);
+    // Only what runs has a progress.
+    let (status, _, body) = server.get("/api/progress?check=nothing");
+    assert_eq!((status, serde_json::from_str::<Value>(&body).expect("JSON")["running"].clone()), (200, json!(false)));
+}
+
+#[test]
 fn errors_have_places() {
     let server = Server::start(&[]);
     let program = "static flag;\nthread t { flug.store(1); }\n";
@@ -144,6 +186,8 @@ fn malformed_requests_get_a_message() {
         (parts("POST", "/api/check", host, r#"{"program":"","language":"rav","question":"--help","model":"tso"}"#), 400),
         (parts("POST", "/api/check", host, r#"{"program":"","language":"rav","question":"robust","model":"--help"}"#), 400),
         (parts("POST", "/api/nothing", host, "{}"), 404),
+        (format!("GET /lecture?name=folder/../../etc/passwd HTTP/1.1\r\nHost: {host}\r\n\r\n").into_bytes(), 404),
+        (format!("GET /lecture?name=examples/sb.rav HTTP/1.1\r\nHost: {host}\r\n\r\n").into_bytes(), 404),
         (format!("GET /result/1 HTTP/1.1\r\nHost: {host}\r\n\r\n").into_bytes(), 404),
     ];
     for (request, expected) in cases {

@@ -4,121 +4,68 @@
 const at = id => document.getElementById(id);
 const [program, layer, numbers, list, verdict, frame] =
   ["program", "layer", "numbers", "diagnostics", "verdict", "result"].map(at);
-const [example, language, question, model] = ["example", "language", "question", "model"].map(at);
+const [example, language, question, model, title] = ["example", "language", "question", "model", "name"].map(at);
 
-const LONGEST_PAINTED = 100_000;
 const endings = { rav: "rav", litmus: "litmus", txt: "trencher", rmm: "memorax", tpl: "rocker" };
-// The sentence behind it says the rest.
-const verdicts = { holds: "✓", violated: "✗", unknown: "?", error: "Error.", timeout: "Time-out.", not_applicable: "–" };
-let setup, diagnostics = [], running, reading, typing, remembered = 0;
+let setup, running, reading, typing, remembered = 0;
+// What the user chose, whether or not the question has it.
+let wantedModel = "tso";
+// The text that the shown answer is about, and its change.
+let answered = null, change = null;
 
-// ---- the editor ----
-
-// The offset of a line and a column; columns count characters, strings count UTF-16 units.
-function offset(text, line, column) {
-  let start = 0;
-  for (let n = 1; n < line; n++) {
-    const next = text.indexOf("\n", start);
-    if (next < 0) return text.length;
-    start = next + 1;
-  }
-  for (let n = 1; n < column && start < text.length; n++) start += text.codePointAt(start) > 0xffff ? 2 : 1;
-  return start;
-}
-
-function range(diagnostic, text) {
-  if (!diagnostic.line) return [0, 0];
-  const start = offset(text, diagnostic.line, diagnostic.column ?? 1);
-  const end = diagnostic.end_line ? offset(text, diagnostic.end_line, diagnostic.end_column ?? 1) : start;
-  return [start, Math.max(end, Math.min(start + 1, text.length))];
-}
-
-function paint() {
-  const text = program.value;
-  const painted = text.length <= LONGEST_PAINTED;
-  layer.parentElement.classList.toggle("plain", !painted);
-  if (painted) {
-    const marks = diagnostics.map(found => [...range(found, text), found.severity === "error" ? "wrong" : "doubtful"]);
-    highlight(layer, text, language.value || "rav", marks);
-  }
-  const lines = text.split("\n").length;
-  if (Number(numbers.dataset.lines) !== lines) {
-    numbers.dataset.lines = lines;
-    numbers.textContent = Array.from({ length: lines }, (_, n) => n + 1).join("\n") + "\n\n";
-  }
-  follow();
-}
-
-function follow() {
-  layer.scrollTop = program.scrollTop;
-  layer.scrollLeft = program.scrollLeft;
-  numbers.scrollTop = program.scrollTop;
-}
-
-function tell(found) {
-  diagnostics = found;
-  list.replaceChildren(...found.map(diagnostic => {
-    const item = document.createElement("li"), button = document.createElement("button");
-    const place = document.createElement("span"), head = document.createElement("b");
-    item.className = diagnostic.severity;
-    button.type = "button";
-    place.className = "place";
-    place.textContent = diagnostic.line ? `${diagnostic.line}:${diagnostic.column}` : "";
-    head.textContent = diagnostic.severity + ": ";
-    button.append(place, head, diagnostic.message + (diagnostic.label ? ` (${diagnostic.label})` : ""));
-    for (const more of [...(diagnostic.notes ?? []), ...(diagnostic.help ? [diagnostic.help] : [])]) {
-      const small = document.createElement("small");
-      small.textContent = more;
-      button.append(small);
-    }
-    button.addEventListener("click", () => {
-      const [start, end] = range(diagnostic, program.value);
-      program.focus();
-      program.setSelectionRange(start, end);
-      const line = Math.max(0, (diagnostic.line ?? 1) - 5);
-      program.scrollTop = line * parseFloat(getComputedStyle(program).lineHeight);
-    });
-    item.append(button);
-    return item;
-  }));
-  paint();
-}
+const editor = new Editor({
+  area: program, layer, numbers, list,
+  language: () => language.value || "rav",
+  changed: typed,
+  submit: () => check(),
+});
 
 // ---- asking ----
 
-async function ask(path, body, signal) {
-  const options = body && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  const answer = await fetch(path, { ...options, signal });
-  const kind = answer.headers.get("Content-Type") ?? "";
-  const value = kind.startsWith("application/json") ? await answer.json() : await answer.text();
-  if (!answer.ok) throw new Error(value.message ?? `the server answers ${answer.status}`);
-  return value;
-}
-
 // Looks for errors a moment after the last key.
 function typed() {
-  diagnostics = [];
-  paint();
+  verdict.classList.toggle("old", answered !== null && answered !== program.value);
   clearTimeout(typing);
   typing = setTimeout(() => { remember(); diagnose(); }, 350);
 }
 
 async function diagnose() {
   reading?.abort();
-  reading = new AbortController();
+  const mine = reading = new AbortController();
   try {
-    const answer = await ask("/api/diagnose", { program: program.value, language: language.value }, reading.signal);
-    tell(answer.diagnostics ?? []);
+    const answer = await ask("/api/diagnose", { program: program.value, language: language.value }, mine.signal);
+    if (mine === reading) editor.tell(answer.diagnostics ?? []);
   } catch (error) {
-    if (error.name !== "AbortError") tell([{ severity: "warning", message: error.message }]);
+    if (error.name !== "AbortError") editor.tell([{ severity: "warning", message: error.message }]);
   }
 }
 
-function show(kind, text, result) {
+function button(text, act) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.textContent = text;
+  made.addEventListener("click", () => act(made));
+  return made;
+}
+
+// A verdict, a text, and where the answer is. Of several models each with its own.
+function show(kind, text, result, models = []) {
   const head = document.createElement("b");
   head.textContent = verdicts[kind] ?? "";
   verdict.className = `verdict ${kind}`;
-  verdict.replaceChildren(...(verdicts[kind] ? [head] : []), text);
+  if (models.length > 1) {
+    const side = models.map(one => {
+      const part = document.createElement("span"), sign = document.createElement("b");
+      part.className = `model ${one.verdict}`;
+      sign.textContent = verdicts[one.verdict] ?? "";
+      part.append(`${one.model ?? ""} `, sign, one.word);
+      return part;
+    });
+    verdict.replaceChildren(...side);
+  } else {
+    verdict.replaceChildren(...(verdicts[kind] ? [head] : []), text);
+  }
+  at("actions").replaceChildren();
   frame.hidden = !result;
   if (result) {
     const link = document.createElement("a");
@@ -126,34 +73,79 @@ function show(kind, text, result) {
     link.target = "_blank";
     link.rel = "noopener";
     link.textContent = "Open on its own";
-    verdict.append(" ", link);
+    at("actions").append(link, button("Save as HTML", made => save(made, result)));
     frame.src = result;
   }
+  at("actions").hidden = !result;
 }
 
 async function check() {
-  running?.abort();
-  const mine = running = new AbortController();
+  running?.stop();
+  reading?.abort();
+  const asked = { program: program.value, language: language.value, question: question.value, model: model.value, name: title.value };
+  const mine = running = new Check(far => { if (mine === running) verdict.textContent = `Checking: ${far}`; });
   const started = performance.now();
   at("stop").hidden = false;
+  editor.looked = null;
+  answered = change = null;
   show("busy", "Checking", null);
   remember();
   try {
-    const asked = { program: program.value, language: language.value, question: question.value, model: model.value, name: example.value };
-    const answer = await ask("/api/check", asked, mine.signal);
+    const answer = await mine.run(asked, setup.limits.seconds);
     if (mine !== running) return;
-    clearTimeout(typing);
-    if (answer.verdict === "error" || answer.diagnostics.length) tell(answer.diagnostics);
-    const seconds = ((performance.now() - started) / 1000).toFixed(2);
-    verdict.dataset.seconds = seconds;
-    show(answer.verdict, answer.summary, answer.result);
+    if (answer === null) return show("", "The check was stopped.", null);
+    // What was typed meanwhile is looked at on its own.
+    if (program.value === asked.program) {
+      clearTimeout(typing);
+      editor.tell(answer.diagnostics ?? []);
+    }
+    verdict.dataset.seconds = ((performance.now() - started) / 1000).toFixed(2);
+    show(answer.verdict, answer.summary, answer.result, answer.models);
+    answered = asked.program;
+    verdict.classList.toggle("old", program.value !== answered);
+    offer(asked, answer);
   } catch (error) {
-    if (mine !== running) return;
-    if (error.name === "AbortError") show("", "The check was stopped.", null);
-    else show("error", error.message, null);
+    if (mine === running) show("error", error.message, null);
   } finally {
     if (mine === running) { running = undefined; at("stop").hidden = true; }
   }
+}
+
+// What to do next: apply the change of an answer, or look for one.
+function offer(asked, answer) {
+  change = answer.diff ?? null;
+  if (change) {
+    at("actions").append(button("Apply this fix", made => {
+      if (!editor.apply(change)) { made.textContent = "The program has changed since"; return; }
+      change = null;
+      made.remove();
+    }));
+  } else if (answer.verdict === "violated" && ["robust", "reach", "trf"].includes(asked.question) && asked.model !== "sc" && answer.models?.length === 1) {
+    const wanted = asked.question === "reach" ? "safety" : "fence";
+    at("actions").append(button("Find fences", () => { question.value = wanted; models(); check(); }));
+  }
+}
+
+// The answer as a file of its own, with a link to the program.
+async function save(made, result) {
+  try {
+    const page = await ask(result);
+    const note = document.createElement("p"), link = document.createElement("a");
+    note.style.cssText = "max-width:92rem;margin:0 auto;padding:0 1.5rem 2rem";
+    link.href = await remember();
+    link.textContent = "Open it again";
+    note.append("Made with ravelin serve. ", link, " to change the program, where the server runs.");
+    const file = new Blob([page.replace("</main>", () => `</main>${note.outerHTML}`)], { type: "text/html" });
+    const saved = document.createElement("a");
+    saved.href = URL.createObjectURL(file);
+    saved.download = `${(title.value || "program").replace(/[^\w.-]+/g, "-")}.html`;
+    saved.click();
+    setTimeout(() => URL.revokeObjectURL(saved.href), 10_000);
+    made.textContent = "Saved";
+  } catch (error) {
+    made.textContent = error.message;
+  }
+  setTimeout(() => { made.textContent = "Save as HTML"; }, 2000);
 }
 
 // ---- choices ----
@@ -163,9 +155,11 @@ function options(select, entries, chosen) {
   if (entries.some(([value]) => value === chosen)) select.value = chosen;
 }
 
+// A question that does not have the model does not change what was wanted.
 function models() {
   const known = setup.questions.find(known => known.name === question.value) ?? setup.questions[0];
-  options(model, known.models.map(name => [name, name]), model.value || "tso");
+  options(model, known.models.map(name => [name, name === "all" ? "all, side by side" : name]), wantedModel);
+  if (model.value !== wantedModel && known.models.includes("tso")) model.value = "tso";
 }
 
 function examples() {
@@ -182,6 +176,12 @@ function examples() {
     group.append(...entries);
     example.append(group);
   }
+  for (const { name, title } of setup.lectures) {
+    const link = document.createElement("a");
+    link.href = `/lecture?name=${encodeURIComponent(name)}`;
+    link.textContent = title;
+    at("pages").append(link);
+  }
 }
 
 async function choose() {
@@ -189,37 +189,24 @@ async function choose() {
   try {
     const name = example.value;
     const text = await ask(`/api/example?name=${encodeURIComponent(name)}`);
-    program.value = text;
+    running?.stop();
+    title.value = name.split("/").pop();
     language.value = endings[name.split(".").pop().toLowerCase()] ?? "rav";
-    program.scrollTop = 0;
-    show("", "", null);
-    verdict.textContent = "Press Check, or Ctrl+Enter in the program.";
+    editor.load(text);
+    answered = change = null;
+    show("", "Press Check, or Ctrl+Enter in the program.", null);
     remember();
-    paint();
     await diagnose();
   } catch (error) {
     show("error", error.message, null);
   }
 }
 
-// ---- permalinks: program and choices in the fragment, deflated where the browser can ----
-
-const pack = bytes => btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join(""))
-  .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-const unpack = text => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), letter => letter.charCodeAt(0));
-const through = async (bytes, stream) => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
-
-async function permalink() {
-  const state = { p: program.value, l: language.value, q: question.value, m: model.value };
-  const bytes = new TextEncoder().encode(JSON.stringify(state));
-  return typeof CompressionStream === "undefined"
-    ? "#b" + pack(bytes)
-    : "#z" + pack(await through(bytes, new CompressionStream("deflate-raw")));
-}
+// ---- links ----
 
 async function remember() {
   const mine = ++remembered;
-  const fragment = await permalink();
+  const fragment = await fragmentOf({ p: program.value, l: language.value, q: question.value, m: model.value, n: title.value });
   // Packing takes time; what was written since then is the later one's.
   if (mine === remembered) history.replaceState(null, "", fragment);
   return location.href.split("#")[0] + fragment;
@@ -229,18 +216,17 @@ async function recall() {
   const fragment = location.hash;
   if (!/^#[bz]./.test(fragment)) return false;
   try {
-    let bytes = unpack(fragment.slice(2));
-    if (fragment[1] === "z") bytes = await through(bytes, new DecompressionStream("deflate-raw"));
-    const state = JSON.parse(new TextDecoder().decode(bytes));
+    const state = await stateOf(fragment);
     const known = (select, value) => { if ([...select.options].some(option => option.value === value)) select.value = value; };
-    program.value = String(state.p ?? "").slice(0, setup.limits.program);
+    editor.load(String(state.p ?? "").slice(0, setup.limits.program));
+    title.value = String(state.n ?? "").slice(0, 100);
     known(language, state.l);
     known(question, state.q);
+    wantedModel = String(state.m ?? "tso");
     models();
-    known(model, state.m);
     return true;
   } catch {
-    program.value = "";
+    editor.load("");
     show("error", "The link is damaged: there is no program in it.", null);
     return true;
   }
@@ -248,21 +234,21 @@ async function recall() {
 
 // Whoever follows a link wants to see the answer.
 async function arrive() {
-  paint();
+  editor.paint();
   await diagnose();
-  if (program.value && !diagnostics.some(found => found.severity === "error")) check();
+  if (program.value && !editor.diagnostics.some(found => found.severity === "error")) check();
 }
 
 async function copied() {
   const address = await remember();
-  const button = at("link");
+  const made = at("link");
   try {
     await navigator.clipboard.writeText(address);
-    button.textContent = "Copied";
+    made.textContent = "Copied";
   } catch {
-    button.textContent = "It is in the address bar";
+    made.textContent = "It is in the address bar";
   }
-  setTimeout(() => { button.textContent = "Copy link"; }, 2000);
+  setTimeout(() => { made.textContent = "Copy link"; }, 2000);
 }
 
 // ---- beginning ----
@@ -279,16 +265,14 @@ async function begin() {
   models();
   examples();
   at("asking").addEventListener("submit", event => { event.preventDefault(); check(); });
-  at("stop").addEventListener("click", () => running?.abort());
+  at("stop").addEventListener("click", () => running?.stop());
   at("link").addEventListener("click", copied);
-  question.addEventListener("change", models);
-  language.addEventListener("change", () => { paint(); diagnose(); });
+  question.addEventListener("change", () => { models(); remember(); });
+  model.addEventListener("change", () => { wantedModel = model.value; remember(); });
+  title.addEventListener("change", remember);
+  language.addEventListener("change", () => { editor.paint(); diagnose(); });
   example.addEventListener("change", choose);
-  program.addEventListener("input", typed);
-  program.addEventListener("scroll", follow);
-  program.addEventListener("keydown", event => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); check(); }
-  });
+  hearLines(frame, (line, wanted) => { if (answered === program.value) editor.look(line, wanted); });
   addEventListener("hashchange", async () => { if (await recall()) arrive(); });
   if (await recall()) {
     await arrive();

@@ -1,10 +1,11 @@
 //! Translates a request of the page to the command that answers it, and the command's JSON to what the page shows.
 
-use crate::child::{CheckLimits, ChildEnd, Children, LARGEST_PROGRAM};
+use crate::child::{CheckLimits, CheckProgress, ChildEnd, Children, LARGEST_PROGRAM};
 use crate::http::Response;
+use crate::progress::RunningChecks;
 use crate::results::Results;
 use ravelin_report::page::page;
-use ravelin_report::story;
+use ravelin_report::story::{self, Story};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -38,7 +39,10 @@ const QUESTIONS: &[CheckQuestion] = &[
     },
 ];
 
-const LANGUAGES: [&str; 5] = ["rav", "litmus", "trencher", "memorax", "rocker"];
+pub const LANGUAGES: [&str; 5] = ["rav", "litmus", "trencher", "memorax", "rocker"];
+
+/// Stands for all models of a question, side by side.
+const ALL: &str = "all";
 
 struct CheckQuestion {
     name: &'static str,
@@ -59,13 +63,36 @@ struct CheckRequest {
     /// The name of the program in answers.
     #[serde(default)]
     name: String,
+    /// What the client calls this check when it asks how far it is.
+    #[serde(default)]
+    token: String,
+}
+
+impl CheckQuestion {
+    fn named(name: &str) -> Option<&'static CheckQuestion> {
+        QUESTIONS.iter().find(|question| question.name == name)
+    }
+
+    /// The models that a word stands for.
+    fn models(&self, word: &str) -> Option<&'static [&'static str]> {
+        let one = self.models.iter().position(|model| *model == word).map(|place| &self.models[place..=place]);
+        one.or((word == ALL).then_some(self.models))
+    }
+}
+
+/// Whether a question can be asked under a model, and why not.
+pub fn is_offered(question: &str, model: &str) -> Result<(), &'static str> {
+    let question = CheckQuestion::named(question).ok_or("there is no such question")?;
+    question.models(model).map(|_| ()).ok_or("this question is not available for this model")
 }
 
 /// What the page needs to know to make requests.
 pub fn setup(limits: &CheckLimits) -> Value {
-    let questions = QUESTIONS
-        .iter()
-        .map(|question| json!({ "name": question.name, "title": question.title, "models": question.models }));
+    let questions = QUESTIONS.iter().map(|question| {
+        let all = (question.models.len() > 1).then_some(ALL);
+        let models: Vec<&str> = question.models.iter().copied().chain(all).collect();
+        json!({ "name": question.name, "title": question.title, "models": models })
+    });
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "languages": LANGUAGES,
@@ -92,25 +119,35 @@ fn read(body: &[u8]) -> Result<CheckRequest, Response> {
 }
 
 /// Answers a question about a program.
-pub fn check(children: &Children, results: &Results, body: &[u8], gone: &dyn Fn() -> bool) -> Response {
+pub fn check(
+    children: &Children,
+    results: &Results,
+    running: &RunningChecks,
+    body: &[u8],
+    gone: &dyn Fn() -> bool,
+) -> Response {
     let asked = match read(body) {
         Ok(asked) => asked,
         Err(refused) => return refused,
     };
-    let Some(question) = QUESTIONS.iter().find(|question| question.name == asked.question) else {
+    let Some(question) = CheckQuestion::named(&asked.question) else {
         return Response::error(400, "there is no such question");
     };
-    if !question.models.contains(&asked.model.as_str()) {
+    let Some(models) = question.models(&asked.model) else {
         return Response::error(400, "this question is not available for this model");
-    }
+    };
     let limits = &children.limits;
     let mut arguments: Vec<String> = question.words.iter().map(|&word| word.to_owned()).collect();
-    arguments.extend(["-", "--from", &asked.language, "--model", &asked.model, "--format", "json"].map(str::to_owned));
-    arguments.extend(["--timeout".to_owned(), format!("{:.3}s", limits.time.as_secs_f64())]);
+    let names = models.join(",");
+    arguments.extend(["-", "--from", &asked.language, "--model", &names, "--format", "json"].map(str::to_owned));
+    // All models together have the time of one check.
+    let time = limits.time.as_secs_f64() / models.len() as f64;
+    arguments.extend(["--timeout".to_owned(), format!("{time:.3}s")]);
     arguments.extend(["--max-states".to_owned(), limits.states.to_string()]);
     arguments.extend(["--max-memory".to_owned(), limits.memory.to_string()]);
     arguments.extend(["--workers".to_owned(), limits.workers.to_string()]);
-    match children.run(&arguments, &asked.program, gone) {
+    let listed = running.list(&asked.token);
+    match children.run(&arguments, &asked.program, gone, &listed.progress) {
         ChildEnd::Answered { code, answer, complaint } => answered(results, &asked, code, &answer, &complaint),
         other => Response::json(&unanswered(results, other)),
     }
@@ -139,22 +176,36 @@ fn answered(results: &Results, asked: &CheckRequest, code: i32, answer: &[u8], c
         }
     };
     let first = document["answers"].get(0).cloned().unwrap_or_default();
-    let verdict = match (first["verdict"].as_str(), code) {
-        (Some(verdict), _) => verdict.to_owned(),
-        (None, 0) => "holds".to_owned(),
-        (None, 1) => "violated".to_owned(),
-        (None, _) => "unknown".to_owned(),
+    let verdict = match (first["verdict"].as_str(), told.stories.len(), code) {
+        (Some(verdict), 1, _) | (Some(verdict @ "error"), ..) => verdict.to_owned(),
+        (_, _, 0) => "holds".to_owned(),
+        (_, _, 1) => "violated".to_owned(),
+        _ => "unknown".to_owned(),
     };
-    let summary = match (first["message"].as_str(), told.stories.first()) {
+    let summary = match (first["message"].as_str(), &told.stories[..]) {
         (Some(message), _) if verdict == "error" => message.to_owned(),
-        (_, Some(story)) => story.sentence.clone(),
-        (_, None) => "there is no answer".to_owned(),
+        (_, [story]) => story.sentence.clone(),
+        (_, []) => "there is no answer".to_owned(),
+        (_, stories) => {
+            let of_model =
+                |story: &Story| format!("{}: {}", story.model.map_or("", |model| model.name()), story.of_model());
+            stories.iter().map(of_model).collect::<Vec<_>>().join(", ")
+        }
     };
+    let models: Vec<Value> = told
+        .stories
+        .iter()
+        .map(|story| json!({ "model": story.model, "verdict": story.verdict.name(), "word": story.of_model() }))
+        .collect();
     let diagnostics = first.get("diagnostics").cloned().unwrap_or_else(|| json!([]));
+    // A change can be applied if there is one.
+    let diff = told.stories.iter().find_map(|story| story.fences.as_ref()?.diff.clone());
     let result = (verdict != "error").then(|| results.keep(page(&told, &[(name, asked.program.clone())])));
     Response::json(&json!({
         "verdict": verdict,
         "summary": summary,
+        "models": models,
+        "diff": diff.filter(|_| told.stories.len() == 1),
         "diagnostics": diagnostics,
         "result": result.map(|name| format!("/result/{name}")),
     }))
@@ -190,7 +241,7 @@ pub fn diagnose(children: &Children, body: &[u8], gone: &dyn Fn() -> bool) -> Re
         Err(refused) => return refused,
     };
     let arguments = ["diagnose", "-", "--from", &asked.language].map(str::to_owned);
-    match children.run(&arguments, &asked.program, gone) {
+    match children.run(&arguments, &asked.program, gone, &CheckProgress::default()) {
         ChildEnd::Answered { answer, complaint, .. } => match serde_json::from_slice::<Value>(&answer) {
             Ok(document) => Response::json(&json!({ "diagnostics": document["answers"][0]["diagnostics"] })),
             Err(_) => Response::json(&json!({ "diagnostics": [], "message": complaint })),

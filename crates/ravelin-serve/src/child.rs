@@ -6,11 +6,11 @@
 
 use ravelin_process::parent;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A longer program is not for a page.
@@ -24,6 +24,13 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// The memory of a process beyond its states: code, stacks, and caches of allocators.
 const BESIDE_STATES: u64 = 1 << 30;
 const LONGEST_QUEUE: usize = 256;
+/// A child with this variable says how far it is, in lines of its error output that begin with `PROGRESS`
+/// (`ravelin-cli/src/progress.rs`).
+const PROGRESS_VARIABLE: &str = "RAVELIN_PROGRESS";
+const PROGRESS: &str = "progress: ";
+
+/// How far a check is, for those who wait.
+pub type CheckProgress = Arc<Mutex<String>>;
 
 /// The limits of each check.
 #[derive(Clone, Copy, Debug)]
@@ -74,11 +81,13 @@ impl Children {
     }
 
     /// Runs the program with `arguments` on a text, when it is its turn. `gone` returns whether the client has left.
-    pub fn run(&self, arguments: &[String], text: &str, gone: &dyn Fn() -> bool) -> ChildEnd {
+    pub fn run(&self, arguments: &[String], text: &str, gone: &dyn Fn() -> bool, progress: &CheckProgress) -> ChildEnd {
+        tell(progress, "waiting for its turn");
         if !self.enter(gone) {
             return if gone() { ChildEnd::Abandoned } else { ChildEnd::Busy };
         }
-        let ended = self.start(arguments, text, gone);
+        tell(progress, "");
+        let ended = self.start(arguments, text, gone, progress);
         self.taken.lock().unwrap_or_else(PoisonError::into_inner).running -= 1;
         self.free.notify_one();
         ended
@@ -107,10 +116,10 @@ impl Children {
         true
     }
 
-    fn start(&self, arguments: &[String], text: &str, gone: &dyn Fn() -> bool) -> ChildEnd {
+    fn start(&self, arguments: &[String], text: &str, gone: &dyn Fn() -> bool, progress: &CheckProgress) -> ChildEnd {
         let mut command = Command::new(&self.program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.current_dir("/").env("NO_COLOR", "1");
+        command.current_dir("/").env("NO_COLOR", "1").env(PROGRESS_VARIABLE, "1");
         parent::adopt(&mut command);
         let mut child = match command.spawn() {
             Ok(child) => child,
@@ -124,20 +133,18 @@ impl Children {
             // A child that does not read its input ends, and then this thread ends.
             std::thread::spawn(move || input.write_all(text.as_bytes()));
         }
-        for (which, output) in [
-            child.stdout.take().map(|output| Box::new(output) as Box<dyn Read + Send>),
-            child.stderr.take().map(|output| Box::new(output) as Box<dyn Read + Send>),
-        ]
-        .into_iter()
-        .enumerate()
-        {
+        if let Some(output) = child.stdout.take() {
             let answers = answers.clone();
             std::thread::spawn(move || {
                 let mut bytes = Vec::new();
-                if let Some(output) = output {
-                    let _ = output.take(LARGEST_ANSWER + 1).read_to_end(&mut bytes);
-                }
-                let _ = answers.send((which, bytes));
+                let _ = output.take(LARGEST_ANSWER + 1).read_to_end(&mut bytes);
+                let _ = answers.send((0, bytes));
+            });
+        }
+        if let Some(output) = child.stderr.take() {
+            let (answers, progress) = (answers.clone(), Arc::clone(progress));
+            std::thread::spawn(move || {
+                let _ = answers.send((1, complaints(output, &progress)));
             });
         }
         drop(answers);
@@ -194,6 +201,26 @@ impl Children {
             (Resource::Core, 0),
         ] {
             let _ = prlimit(pid, resource, both(limit));
+        }
+    }
+}
+
+fn tell(progress: &CheckProgress, how_far: &str) {
+    how_far.clone_into(&mut progress.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
+/// What a child says on its error output besides how far it is.
+fn complaints(output: impl Read, progress: &CheckProgress) -> Vec<u8> {
+    let mut complaints = Vec::new();
+    let mut lines = BufReader::new(output.take(LARGEST_ANSWER + 1));
+    loop {
+        let mut line = Vec::new();
+        if lines.read_until(b'\n', &mut line).is_err() || line.is_empty() {
+            return complaints;
+        }
+        match str::from_utf8(&line).ok().and_then(|line| line.strip_prefix(PROGRESS)) {
+            Some(how_far) => tell(progress, how_far.trim_end()),
+            None => complaints.extend(line),
         }
     }
 }

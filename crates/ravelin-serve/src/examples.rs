@@ -1,7 +1,10 @@
-//! Programs to choose from: the embedded examples, and those of a folder. From the folder only programs below it are
-//! served: names with `..`, links that lead elsewhere and other files are not found.
+//! Programs to choose from: the embedded examples, and those of a folder. From the folder only programs and lectures
+//! below it are served: names with `..`, links that lead elsewhere and other files are not found.
 
+use crate::answer::LANGUAGES;
 use crate::child::LARGEST_PROGRAM;
+use crate::markdown;
+use ravelin_report::page;
 use serde_json::{Value, json};
 use std::path::{Component, Path, PathBuf};
 
@@ -9,10 +12,13 @@ include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 
 const MOST_FILES: usize = 2000;
 const DEEPEST: usize = 8;
+const MOST_LECTURES: usize = 100;
 
 /// The prefix of names of the folder's files.
 const FOLDER: &str = "folder/";
 const EXAMPLES: &str = "examples/";
+/// Embedded files are lectures only below it; in the folder every Markdown file is one.
+const LECTURES: &str = "lectures/";
 
 /// The programs.
 pub struct Examples {
@@ -32,24 +38,56 @@ impl Examples {
     /// Their names, with the language and the first line's description of each.
     pub fn list(&self) -> Value {
         let mut programs: Vec<Value> = Vec::new();
-        if let Some(folder) = &self.folder {
-            let mut names = Vec::new();
-            walk(folder, folder, 0, &mut names);
-            names.sort();
-            programs.extend(names.iter().map(|name| entry(FOLDER, name, "")));
-        }
-        programs.extend(BUILT_IN.iter().map(|(name, text)| entry(EXAMPLES, name, about(text))));
+        let is_program = |name: &str| language(Path::new(name)).is_some();
+        programs.extend(self.names(&is_program).iter().map(|name| entry(FOLDER, name, "")));
+        let built_in = BUILT_IN.iter().filter(|(name, _)| is_program(name));
+        programs.extend(built_in.map(|(name, text)| entry(EXAMPLES, name, about(text))));
         json!(programs)
+    }
+
+    /// Names and titles of the lectures.
+    pub fn lectures(&self) -> Vec<(String, String)> {
+        let of_folder = self.names(&is_markdown).into_iter().map(|name| format!("{FOLDER}{name}"));
+        let built_in = BUILT_IN.iter().filter(|(name, _)| is_lecture(name));
+        let names = of_folder.chain(built_in.map(|(name, _)| format!("{EXAMPLES}{name}")));
+        let titled = names.filter_map(|name| {
+            let title = markdown::title(&self.lecture(&name)?).unwrap_or(&name).to_owned();
+            Some((name, title))
+        });
+        titled.take(MOST_LECTURES).collect()
     }
 
     /// The text of one program.
     pub fn text(&self, name: &str) -> Option<String> {
-        if let Some(name) = name.strip_prefix(EXAMPLES) {
-            return BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned());
+        language(Path::new(name))?;
+        match name.strip_prefix(EXAMPLES) {
+            Some(name) => built_in(name),
+            None => self.file(name),
         }
+    }
+
+    /// The text of one lecture.
+    pub fn lecture(&self, name: &str) -> Option<String> {
+        match name.strip_prefix(EXAMPLES) {
+            Some(name) => built_in(name).filter(|_| is_lecture(name)),
+            None => self.file(name).filter(|_| is_markdown(name)),
+        }
+    }
+
+    /// The names of the folder's files that are wanted.
+    fn names(&self, is_wanted: &dyn Fn(&str) -> bool) -> Vec<String> {
+        let mut names = Vec::new();
+        if let Some(folder) = &self.folder {
+            walk(folder, folder, 0, is_wanted, &mut names);
+            names.sort();
+        }
+        names
+    }
+
+    /// The text of a file of the folder.
+    fn file(&self, name: &str) -> Option<String> {
         let folder = self.folder.as_ref()?;
         let name = Path::new(name.strip_prefix(FOLDER)?);
-        language(name)?;
         if !name.components().all(|component| matches!(component, Component::Normal(_))) {
             return None;
         }
@@ -62,20 +100,26 @@ impl Examples {
     }
 }
 
+/// The text of an embedded file.
+fn built_in(name: &str) -> Option<String> {
+    BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned())
+}
+
+fn is_markdown(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"))
+}
+
+fn is_lecture(name: &str) -> bool {
+    name.starts_with(LECTURES) && is_markdown(name)
+}
+
 fn entry(root: &str, name: &str, about: &str) -> Value {
     json!({ "name": format!("{root}{name}"), "language": language(Path::new(name)), "about": about })
 }
 
 /// The language according to a file's extension.
 pub fn language(name: &Path) -> Option<&'static str> {
-    match name.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-        "rav" => Some("rav"),
-        "litmus" => Some("litmus"),
-        "txt" => Some("trencher"),
-        "rmm" => Some("memorax"),
-        "tpl" => Some("rocker"),
-        _ => None,
-    }
+    page::language(name.to_str()?).filter(|language| LANGUAGES.contains(language))
 }
 
 /// The first sentence of the comment at the top.
@@ -87,8 +131,8 @@ fn about(text: &str) -> &str {
     if title.len() <= 60 { title } else { "" }
 }
 
-/// Names of programs below a folder. Links are not followed, because they may lead out of the folder.
-fn walk(root: &Path, folder: &Path, depth: usize, names: &mut Vec<String>) {
+/// Names of files below a folder. Links are not followed, because they may lead out of the folder.
+fn walk(root: &Path, folder: &Path, depth: usize, is_wanted: &dyn Fn(&str) -> bool, names: &mut Vec<String>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         if names.len() >= MOST_FILES {
@@ -100,9 +144,10 @@ fn walk(root: &Path, folder: &Path, depth: usize, names: &mut Vec<String>) {
             continue;
         }
         if kind.is_dir() && depth < DEEPEST {
-            walk(root, &path, depth + 1, names);
-        } else if kind.is_file() && language(&path).is_some() {
-            names.extend(path.strip_prefix(root).ok().and_then(Path::to_str).map(str::to_owned));
+            walk(root, &path, depth + 1, is_wanted, names);
+        } else if kind.is_file() {
+            let name = path.strip_prefix(root).ok().and_then(Path::to_str);
+            names.extend(name.filter(|name| is_wanted(name)).map(str::to_owned));
         }
     }
 }
@@ -119,6 +164,9 @@ mod tests {
         std::fs::write(root.join("secret.rav"), "secret").expect("a file");
         std::fs::write(inside.join("deeper/a b.rav"), "fine").expect("a file");
         std::fs::write(inside.join("key.pem"), "secret").expect("a file");
+        std::fs::write(root.join("secret.md"), "# secret").expect("a file");
+        std::fs::write(inside.join("deeper/first.md"), "# The first\n\ntext").expect("a file");
+        std::os::unix::fs::symlink(root.join("secret.md"), inside.join("link.md")).expect("a link");
         std::fs::write(inside.join(".hidden.rav"), "hidden").expect("a file");
         std::os::unix::fs::symlink(root.join("secret.rav"), inside.join("link.rav")).expect("a link");
         std::os::unix::fs::symlink(&root, inside.join("up")).expect("a link");
@@ -139,9 +187,16 @@ mod tests {
         ] {
             assert_eq!(examples.text(name), None, "{name}");
         }
-        let listed = examples.list().to_string();
+        let first = ("folder/deeper/first.md".to_owned(), "The first".to_owned());
+        assert!(examples.lectures().contains(&first));
+        assert!(examples.lecture("folder/deeper/first.md").is_some_and(|text| text.ends_with("text")));
+        assert_eq!(examples.text("folder/deeper/first.md"), None, "no program");
+        for name in ["folder/../secret.md", "folder/link.md", "folder/deeper/a b.rav", "folder/key.pem", "secret.md"] {
+            assert_eq!(examples.lecture(name), None, "{name}");
+        }
+        let listed = format!("{} {:?}", examples.list(), examples.lectures());
         assert!(listed.contains("deeper/a b.rav"));
-        for hidden in ["secret", "link.rav", "key.pem", ".hidden"] {
+        for hidden in ["secret", "link.rav", "link.md", "key.pem", ".hidden"] {
             assert!(!listed.contains(hidden), "{hidden}");
         }
         let _ = std::fs::remove_dir_all(&root);
@@ -153,7 +208,9 @@ mod tests {
         assert!(examples.text("examples/sb.rav").is_some_and(|text| text.contains("thread left")));
         assert!(BUILT_IN.len() > 100);
         for (name, text) in BUILT_IN {
-            assert!(language(Path::new(name)).is_some() && text.len() < LARGEST_PROGRAM, "{name}");
+            assert!(language(Path::new(name)).is_some() || is_lecture(name), "{name}");
+            assert!(text.len() < LARGEST_PROGRAM, "{name}");
         }
+        assert!(!examples.lectures().is_empty());
     }
 }

@@ -17,7 +17,10 @@ mod child;
 mod examples;
 mod guard;
 mod http;
+mod lecture;
 mod listen;
+mod markdown;
+mod progress;
 mod results;
 mod route;
 

@@ -4,6 +4,7 @@ use crate::child::{CheckLimits, Children};
 use crate::examples::Examples;
 use crate::guard::HostGuard;
 use crate::http::{self, RequestError, Response};
+use crate::progress::RunningChecks;
 use crate::results::Results;
 use crate::route::RequestContext;
 use crate::{ServeError, ServerSettings};
@@ -56,6 +57,7 @@ pub fn serve(settings: ServerSettings, stop: &AtomicBool, ready: &dyn Fn(&Ready)
             checks: Children::new(settings.program.clone(), settings.limits, settings.jobs),
             readers: Children::new(settings.program, readers, settings.jobs.saturating_add(1)),
             results: Results::default(),
+            running: RunningChecks::default(),
             limits: settings.limits,
         },
         connections: AtomicUsize::new(0),

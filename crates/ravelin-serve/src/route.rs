@@ -5,7 +5,10 @@ use crate::child::{CheckLimits, Children};
 use crate::examples::Examples;
 use crate::guard::HostGuard;
 use crate::http::{HttpRequest, Response};
+use crate::lecture;
+use crate::progress::RunningChecks;
 use crate::results::Results;
+use serde_json::json;
 
 /// The page may load only its own files and contact only its own server.
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; \
@@ -22,6 +25,7 @@ pub struct RequestContext {
     pub checks: Children,
     pub readers: Children,
     pub results: Results,
+    pub running: RunningChecks,
     pub limits: CheckLimits,
 }
 
@@ -32,7 +36,7 @@ impl RequestContext {
         }
         match (request.method.as_str(), request.path.as_str()) {
             ("GET" | "HEAD", path) => self.give(path, request),
-            ("POST", "/api/check") => answer::check(&self.checks, &self.results, &request.body, gone),
+            ("POST", "/api/check") => answer::check(&self.checks, &self.results, &self.running, &request.body, gone),
             ("POST", "/api/diagnose") => answer::diagnose(&self.readers, &request.body, gone),
             ("POST", _) => Response::error(404, "there is nothing here"),
             _ => Response::error(405, "only GET, HEAD and POST are answered").with("Allow", "GET, HEAD, POST"),
@@ -43,13 +47,28 @@ impl RequestContext {
         match path {
             "/" => Response::new("text/html", include_str!("../assets/index.html"))
                 .with("Content-Security-Policy", PAGE_POLICY),
+            "/language" => Response::new("text/html", lecture::language()).with("Content-Security-Policy", PAGE_POLICY),
+            "/lecture" => match request.field("name").and_then(|name| lecture::lecture(&self.examples, &name)) {
+                Some(page) => Response::new("text/html", page).with("Content-Security-Policy", PAGE_POLICY),
+                None => Response::error(404, "there is no such lecture"),
+            },
+            "/api/progress" => {
+                let text = request.field("check").and_then(|token| self.running.of(&token));
+                Response::json(&json!({ "running": text.is_some(), "text": text.unwrap_or_default() }))
+            }
+            "/editor.js" => Response::new("text/javascript", include_str!("../assets/editor.js")),
+            "/check.js" => Response::new("text/javascript", include_str!("../assets/check.js")),
+            "/prose.js" => Response::new("text/javascript", include_str!("../assets/prose.js")),
+            "/prose.css" => Response::new("text/css", include_str!("../assets/prose.css")),
             "/page.js" => Response::new("text/javascript", include_str!("../assets/page.js")),
-            "/highlight.js" => Response::new("text/javascript", include_str!("../assets/highlight.js")),
+            "/highlight.js" => Response::new("text/javascript", ravelin_report::page::HIGHLIGHT),
             "/style.css" => Response::new("text/css", include_str!("../assets/style.css")),
             "/icon.svg" => Response::new("image/svg+xml", include_str!("../assets/icon.svg")),
             "/api/setup" => {
                 let mut setup = answer::setup(&self.limits);
                 setup["examples"] = self.examples.list();
+                let lectures = self.examples.lectures().into_iter();
+                setup["lectures"] = lectures.map(|(name, title)| json!({ "name": name, "title": title })).collect();
                 Response::json(&setup)
             }
             "/api/example" => match request.field("name").and_then(|name| self.examples.text(&name)) {

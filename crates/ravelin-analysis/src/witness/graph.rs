@@ -1,7 +1,7 @@
 //! The happens-before graph of a run for people: its events, the edges between them, and a cycle if there is one.
 
 use ravelin_answer::{Edge, EdgeKind, Event};
-use ravelin_program::Program;
+use ravelin_program::{Program, ThreadId};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Reference, State};
 use ravelin_semantics::trace::{self, Trace};
@@ -19,14 +19,20 @@ pub struct RunGraph {
 }
 
 impl RunGraph {
-    /// The graph of a run, unless it is too long for one.
+    /// The graph of a run, unless it is too long for one. Stores that wait at its end reach memory after it: which reads
+    /// missed them is what explains such a run.
     pub fn of(reference: &Reference, start: &State, actions: &[Action]) -> Option<RunGraph> {
         if actions.len() > MOST_ACTIONS {
             return None;
         }
-        let trace = Trace::of(reference, start, actions).ok()?;
+        let computation = completed(reference, start, actions)?;
+        let trace = Trace::of(reference, start, &computation).ok()?;
         let cycle = trace.cycle().unwrap_or_default();
-        Some(RunGraph::of_trace(reference.program(), &trace, &cycle))
+        let mut graph = RunGraph::of_trace(reference.program(), &trace, &cycle);
+        for event in &mut graph.events {
+            event.steps.retain(|step| *step < actions.len());
+        }
+        Some(graph)
     }
 
     /// A trace and a cycle of it, told. `program` is the one that the trace speaks of.
@@ -51,6 +57,25 @@ impl RunGraph {
             cycle: cycle.collect(),
         }
     }
+}
+
+/// A run, and then every flush that is possible, thread by thread.
+fn completed(reference: &Reference, start: &State, actions: &[Action]) -> Option<Vec<Action>> {
+    let mut actions = actions.to_vec();
+    let apply = |state: State, action: &Action| reference.apply(&state, *action).ok();
+    let mut state = actions.iter().try_fold(start.clone(), apply)?;
+    for (number, thread) in state.threads.clone().iter().enumerate() {
+        for _ in 0..thread.buffer.pending() {
+            let buffer = &state.threads[number].buffer;
+            let Some(address) = buffer.flushable(reference.model()).into_iter().next() else { break };
+            let flush = Action::Flush { thread: ThreadId(number), address };
+            // While a thread holds the bus, the stores of others wait.
+            let Ok(next) = reference.apply(&state, flush) else { break };
+            actions.push(flush);
+            state = next;
+        }
+    }
+    Some(actions)
 }
 
 fn told(program: &Program, event: &trace::TraceEvent) -> Event {

@@ -132,10 +132,17 @@ impl Browser {
             "Home" => 36,
             "ArrowLeft" => 37,
             "ArrowRight" => 39,
+            "Escape" => 27,
             _ => 0,
         };
-        for kind in ["rawKeyDown", "keyUp"] {
-            let event = json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
+        // A letter is a key with a text.
+        let text = if key == "Enter" { "\r" } else { key };
+        let is_text = key == "Enter" || key.chars().count() == 1;
+        for kind in [if is_text { "keyDown" } else { "rawKeyDown" }, "keyUp"] {
+            let mut event = json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
+            if is_text && kind == "keyDown" {
+                event["text"] = json!(text);
+            }
             self.call("Input.dispatchKeyEvent", event);
         }
     }

@@ -154,7 +154,19 @@ impl Judged {
         if let Some((graph, cycle)) = &self.graph {
             return (edges_of(graph), cycle.clone());
         }
-        let trace = Trace::of(&self.reference, &self.start, &self.actions).expect("a trace");
+        // Stores that wait at the end of a run reach memory after it.
+        let mut actions = self.actions.clone();
+        let apply = |state: State, action: &Action| self.reference.apply(&state, *action).expect("the run is possible");
+        let mut state = actions.iter().fold(self.start.clone(), apply);
+        let flush = |state: &State| {
+            let mut next = self.reference.steps(state).next.into_iter();
+            next.find(|(action, _)| matches!(action, Action::Flush { .. }))
+        };
+        while let Some((action, next)) = flush(&state) {
+            actions.push(action);
+            state = next;
+        }
+        let trace = Trace::of(&self.reference, &self.start, &actions).expect("a trace");
         let all = trace.edges().iter().map(|arrow| named(arrow.edge.name(), arrow.from, arrow.to)).collect();
         let cycle = trace.cycle().unwrap_or_default();
         let next = cycle.iter().cycle().skip(1);

@@ -2,40 +2,44 @@
 
 use super::confirm::confirmation;
 use super::findings::findings;
-use super::run::run;
-use super::source::{excerpt, source};
+use super::links::linked;
+pub use super::links::ticked;
+use super::source::{excerpt, lines_shown, source};
+use super::states::states;
+use super::witness::witness;
 use super::{PageContext, badge, diff};
-use crate::picture;
-use crate::story::{Demonstration, EndStateView, Fences, Graph, Role, States, Story};
+use crate::story::{Fences, Story};
 use maud::{Markup, html};
-use ravelin_answer::{EdgeKind, FenceSet};
+use ravelin_answer::FenceSet;
 
 /// The most rows of a table; JSON has all of them.
 const MOST_ROWS: usize = 200;
 const MOST_SETS: usize = 20;
-/// Wider graphs are not placed beside the source.
-const BESIDE: f64 = 570.0;
-/// Graphs with more events are not drawn.
-const MOST_EVENTS: usize = 120;
 
 pub fn answer(story: &Story, context: &PageContext) -> Markup {
+    let lines = match (&story.demonstration, context.source(&story.file)) {
+        (_, None) => Vec::new(),
+        (Some(demonstration), Some(text)) => lines_shown(text, &demonstration.lines()),
+        (None, Some(text)) => lines_shown(text, &story.marked),
+    };
+    let words = |text: &str| linked(text, context.answer, &|line| lines.binary_search(&line).is_ok());
     html! {
         section.answer id=(format!("answer-{}", context.answer)) data-verdict=(story.verdict.name()) {
-            (verdict(story))
+            (verdict(story, &words))
             // The verdict already contains what a run of `reach` violates.
             @if let Some(demonstration) = story.demonstration.as_ref().filter(|demonstration| !demonstration.sentence.is_empty() && story.command != "reach") {
-                p.sentence { (ticked(&demonstration.sentence)) }
+                p.sentence { (words(&demonstration.sentence)) }
             }
             @if !story.notes.is_empty() {
-                ul.notes { @for note in &story.notes { li { (ticked(note)) } } }
+                ul.notes { @for note in &story.notes { li { (words(note)) } } }
             }
             @if let Some(fences) = &story.fences { (self::fences(fences, story, context)) }
             @if let Some(found) = &story.confirmation { (confirmation(found)) }
             @match &story.demonstration {
-                Some(demonstration) => (self::demonstration(demonstration, &story.file, context, 0)),
+                Some(demonstration) => (witness(demonstration, &story.file, context, &format!("{}-0", context.answer), true)),
                 None => (alone(story, context)),
             }
-            @if let Some(states) = &story.states { (self::states(states)) }
+            @if let Some(found) = &story.states { (states(found, story, context)) }
             @if let Some(found) = &story.findings { (findings(found, context)) }
             @if let Some(fences) = &story.fences { (needed(fences, story, context)) }
             (statistics(story))
@@ -47,38 +51,20 @@ pub fn answer(story: &Story, context: &PageContext) -> Markup {
 pub fn verdict_only(story: &Story, context: &PageContext) -> Markup {
     html! {
         section.answer id=(format!("answer-{}", context.answer)) data-verdict=(story.verdict.name()) {
-            (verdict(story))
+            (verdict(story, &|text| ticked(text)))
             p.faint { "The rest did not fit into this page; ask about this file alone." }
         }
     }
 }
 
-fn verdict(story: &Story) -> Markup {
+fn verdict(story: &Story, words: &dyn Fn(&str) -> Markup) -> Markup {
     html! {
         header class=(format!("verdict {}", story.verdict.name())) {
-            p.asked { (badge(story)) @if let Some(model) = &story.model { span.model { "under " (model.name()) } } }
-            h1 { (ticked(&story.sentence)) }
-        }
-    }
-}
-
-/// A run and a graph with their source. `number` distinguishes several of one answer.
-fn demonstration(demonstration: &Demonstration, file: &str, context: &PageContext, number: usize) -> Markup {
-    let text = context.source(file);
-    let graph =
-        demonstration.graph.as_ref().filter(|graph| graph.events.len() > 1 && graph.events.len() <= MOST_EVENTS);
-    let drawing = graph.map(drawn);
-    html! {
-        div.demonstration {
-            @if number > 0 { p.sentence { (ticked(&demonstration.sentence)) } }
-            @if !demonstration.roles.is_empty() { (roles(&demonstration.roles)) }
-            @if text.is_some() || drawing.is_some() {
-                div class=(if drawing.as_ref().is_some_and(|(_, wide)| *wide) { "pair stacked" } else { "pair" }) {
-                    @if let Some(text) = text { (source(file, text, &demonstration.lines())) }
-                    @if let Some((drawing, _)) = drawing { (drawing) }
-                }
+            h1 {
+                (badge(story)) " "
+                span.about { (story.file) @if let Some(model) = &story.model { " under " (model.name()) } }
             }
-            (run(demonstration, &format!("{}-{number}", context.answer)))
+            p.lead { (words(&story.sentence)) }
         }
     }
 }
@@ -87,62 +73,7 @@ fn demonstration(demonstration: &Demonstration, file: &str, context: &PageContex
 fn alone(story: &Story, context: &PageContext) -> Markup {
     html! {
         @if let Some(text) = context.source(&story.file) {
-            details.plain open[!story.marked.is_empty()] { summary { "Source" } (source(&story.file, text, &story.marked)) }
-        }
-    }
-}
-
-fn roles(roles: &[Role]) -> Markup {
-    html! {
-        dl.roles {
-            @for role in roles {
-                div {
-                    dt { (role.role) }
-                    dd {
-                        @if let Some(thread) = &role.thread { b { (thread) } " " }
-                        @if let Some(line) = role.line { span.faint { "line " (line) } " " }
-                        @if !role.text.is_empty() { code { (role.text) } }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// The picture with its legend, and whether it is too wide for two columns.
-fn drawn(graph: &Graph) -> (Markup, bool) {
-    let title = if graph.cycle.is_empty() {
-        "What happened before what"
-    } else {
-        "The cycle that sequential consistency forbids"
-    };
-    // `mo` is drawn like `co`.
-    let legend = [
-        (EdgeKind::Po, "po", "program order"),
-        (EdgeKind::Rf, "rf", "read from"),
-        (EdgeKind::Co, "co", "order of stores"),
-        (EdgeKind::Mo, "co", "order of stores"),
-        (EdgeKind::Fr, "fr", "read before"),
-    ];
-    let legend = legend.into_iter().filter(|(kind, ..)| graph.edges.iter().any(|edge| edge.kind == *kind));
-    let (picture, width) = picture::drawn(graph);
-    let figure = html! {
-        figure.graph {
-            figcaption { (title) }
-            div.scroll tabindex="0" role="region" aria-label="graph" { (picture) }
-            ul.legend {
-                @for (kind, class, meaning) in legend { li class=(class) { i {} (kind.name()) ": " (meaning) } }
-            }
-        }
-    };
-    (figure, width > BESIDE)
-}
-
-/// Text in which parts in backticks are code.
-pub fn ticked(text: &str) -> Markup {
-    html! {
-        @for (number, part) in text.split('`').enumerate() {
-            @if number % 2 == 1 { code { (part) } } @else { (part) }
+            details.plain open[context.is_first] { summary { "Source" } (source(&story.file, text, &story.marked, Some(context.answer))) }
         }
     }
 }
@@ -161,7 +92,7 @@ fn fences(fences: &Fences, story: &Story, context: &PageContext) -> Markup {
             }
         }
         @if !fences.places.is_empty() {
-            div.scroll tabindex="0" role="region" aria-label="places" {
+            div.scroll tabindex="0" role="group" aria-label="places" {
                 table.plain {
                     thead { tr { th { "place" } th { "cost" } th { "after" } th { "in" } } }
                     tbody {
@@ -172,7 +103,7 @@ fn fences(fences: &Fences, story: &Story, context: &PageContext) -> Markup {
                 }
             }
             @if let Some(text) = context.source(&story.file) {
-                (source(&story.file, text, &fences.places.iter().filter_map(|(change, _)| Some(change.position?.line)).collect::<Vec<_>>()))
+                (source(&story.file, text, &fences.places.iter().filter_map(|(change, _)| Some(change.position?.line)).collect::<Vec<_>>(), None))
             }
         }
     }
@@ -181,9 +112,9 @@ fn fences(fences: &Fences, story: &Story, context: &PageContext) -> Markup {
 fn fence_set(set: &FenceSet, number: usize, sets: usize) -> Markup {
     html! {
         @if sets > 1 { h3 { "Set " (number + 1) ", cost " (set.cost) } }
-        div.scroll tabindex="0" role="region" aria-label="fences" {
+        div.scroll tabindex="0" role="group" aria-label="fences" {
             table.plain {
-                thead { tr { th { "place" } th { "change" } th { "" } th { "in" } } }
+                thead { tr { th { "place" } th { "change" } th { "where" } th { "in" } } }
                 tbody {
                     @for change in set.changes.iter().take(MOST_ROWS) {
                         tr {
@@ -206,7 +137,10 @@ fn needed(fences: &Fences, story: &Story, context: &PageContext) -> Markup {
             details.plain {
                 summary { "Without the one at " (needed.place) }
                 @match &needed.demonstration {
-                    Some(demonstration) => (self::demonstration(demonstration, &story.file, context, number + 1)),
+                    Some(demonstration) => {
+                        p.sentence { (ticked(&demonstration.sentence)) }
+                        (witness(demonstration, &story.file, context, &format!("{}-{}", context.answer, number + 1), false))
+                    },
                     None => p { "A limit was met before a run was found." },
                 }
             }
@@ -214,49 +148,10 @@ fn needed(fences: &Fences, story: &Story, context: &PageContext) -> Markup {
     }
 }
 
-fn states(states: &States) -> Markup {
-    let table = |shown: &[EndStateView]| {
-        let mut names: Vec<&str> = Vec::new();
-        for (name, _) in shown.iter().flat_map(|state| &state.values) {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
-            }
-        }
-        let value = |state: &EndStateView, name: &str| {
-            let found = state.values.iter().find(|(other, _)| other == name);
-            found.map(|(_, value)| value.clone()).unwrap_or_default()
-        };
-        html! {
-            div.scroll tabindex="0" role="region" aria-label="states" {
-                table.plain.values {
-                    thead { tr { @for name in &names { th { (name) } } th {} } }
-                    tbody {
-                        @for state in shown.iter().take(MOST_ROWS) {
-                            tr class=[(state.beyond_sc == Some(true)).then_some("beyond")] {
-                                @for name in &names { td.number { (value(state, name)) } }
-                                td { @match state.beyond_sc {
-                                    Some(true) => b { "not possible under sc" },
-                                    Some(false) => "",
-                                    None => span.faint { "not known whether sc" },
-                                } }
-                            }
-                        }
-                    }
-                }
-            }
-            @if shown.len() > MOST_ROWS { p.faint { "… and " (shown.len() - MOST_ROWS) " more." } }
-        }
-    };
-    html! {
-        section { h2 { "Final states" } (table(&states.finals)) }
-        @if !states.stuck.is_empty() { section { h2 { "States in which nothing can move" } (table(&states.stuck)) } }
-    }
-}
-
 fn statistics(story: &Story) -> Markup {
     html! {
         @if !story.statistics.is_empty() {
-            details.plain.statistics open {
+            details.plain.statistics {
                 summary { "Statistics" }
                 dl { @for (name, value) in &story.statistics { div { dt { (name) } dd { (value) } } } }
             }
@@ -266,5 +161,5 @@ fn statistics(story: &Story) -> Markup {
 
 /// A few lines around a place, if the text is available.
 pub fn lines_around(context: &PageContext, file: &str, line: usize) -> Option<Markup> {
-    context.source(file).map(|text| excerpt(text, line))
+    context.source(file).map(|text| excerpt(file, text, line))
 }

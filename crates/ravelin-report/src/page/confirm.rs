@@ -28,14 +28,14 @@ fn histogram(counts: &TestCounts) -> Markup {
     let most = counts.histogram.iter().map(|row| row.count).max().unwrap_or(0).max(1);
     html! {
         p.faint { (grouped(counts.iterations)) " iterations in " (format!("{:.3}", counts.seconds)) " s" }
-        div.scroll tabindex="0" role="region" aria-label="histogram" {
+        div.scroll tabindex="0" role="group" aria-label="histogram" {
             table.histogram {
-                thead { tr { th { "times" } th {} th { "allowed by" } th { "outcome" } } }
+                thead { tr { th { "times" } th { "share" } th { "allowed by" } th { "outcome" } } }
                 tbody {
                     @for row in &counts.histogram {
                         tr {
                             td { (grouped(row.count)) }
-                            td { meter min="0" max=(most) value=(row.count) { (row.count) } }
+                            td { meter min="0" max=(most) value=(row.count) aria-label=(format!("{} times", row.count)) { (row.count) } }
                             td { (row.allowed.words()) }
                             td { (row.outcome) @if row.wanted { " (the witness)" } }
                         }

@@ -1,20 +1,22 @@
 //! A run for the script: compact, as changes, with every text stored once.
 //!
 //! An object with these fields: `t` (thread names), `c` (the threads that have columns), `b` (1 if there are buffers),
-//! `s` (texts; everything else refers to them by number), `m` (initial memory: cell, value, cell, value, …), `r`
+//! `d` (the decisive number of steps), `p` (the meanings of parts by name), `s` (texts; everything else refers to them
+//! by number), `m` (initial memory: cell, value, cell, value, …), `r`
 //! (initial registers by thread, in the same form) and `x`, the steps. Each step is `[thread, line or 0, text, effect,
 //! part or -1, flush, memory changes, register changes, written, splice]`. The splice describes how the thread's buffer
 //! changes: the position, how many entries are removed, and the cells and values that are added (cell -1 is a marker).
 //! Empty values at the end of a step are omitted.
 
 use super::run::written;
-use crate::story::{RunView, Step};
+use crate::story::{Demonstration, Step};
 use ravelin_answer::{BufferEntry, CellValue, RegisterValue};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The text of a script element.
-pub fn of(run: &RunView, shown: &[usize]) -> String {
+pub fn of(demonstration: &Demonstration, shown: &[usize]) -> String {
+    let run = &demonstration.run;
     let mut texts = Texts::default();
     let memory: Vec<Value> = run
         .memory
@@ -39,8 +41,10 @@ pub fn of(run: &RunView, shown: &[usize]) -> String {
         buffers[step.thread] = &step.buffers[step.thread];
     }
     let threads: Vec<&str> = run.threads.iter().map(|thread| thread.thread.as_str()).collect();
+    let parts: BTreeMap<&str, &str> =
+        run.steps.iter().filter_map(|step| step.part).map(|part| (part.name(), part.meaning())).collect();
     let data = json!({
-        "t": threads, "c": shown, "b": u8::from(run.buffered), "s": texts.list, "m": memory, "r": registers, "x": steps,
+        "t": threads, "c": shown, "b": u8::from(run.buffered), "d": demonstration.decisive, "p": parts, "s": texts.list, "m": memory, "r": registers, "x": steps,
     });
     // Inside a script element only `<` could end it or begin a comment.
     data.to_string().replace('<', "\\u003c")

@@ -11,7 +11,7 @@ pub fn diff(diff: &str) -> Markup {
         _ => "same",
     };
     html! {
-        div.code.diff.scroll tabindex="0" role="region" aria-label="change" {
+        div.code.diff.scroll tabindex="0" role="group" aria-label="change" {
             @for line in diff.lines() { div class=(format!("l {}", class(line))) { code { (line) } } }
         }
     }

@@ -3,7 +3,7 @@
 
 use super::PageContext;
 use super::answer::{lines_around, ticked};
-use crate::picture;
+use crate::picture::{self, Essence};
 use crate::story::{Edge, Event, Graph};
 use maud::{Markup, html};
 use ravelin_answer::sanitizer::{
@@ -70,7 +70,8 @@ fn weak_failure(failure: &WeakFailure, context: &PageContext) -> Markup {
 }
 
 fn card(finding: &Finding, number: usize, context: &PageContext) -> Markup {
-    let graph = graph(finding);
+    let drawing =
+        picture::draw(&Essence::whole(&graph(finding)), &format!("hb-{}-finding-{number}", context.answer)).markup;
     html! {
         article.finding id=(format!("finding-{}-{number}", context.answer)) data-problem=(finding.problem.name()) {
             h2 { (number) ". " (ticked(&capitalised(&finding.sentence))) }
@@ -91,17 +92,17 @@ fn card(finding: &Finding, number: usize, context: &PageContext) -> Markup {
             } @else if finding.problem == Problem::DataRace && !finding.path.is_empty() {
                 figure.graph {
                     figcaption { "In this run the one came after the other; C11 does not order them" }
-                    div.scroll tabindex="0" role="region" aria-label="timeline" { (picture::draw(&graph)) }
+                    div.scroll tabindex="0" role="group" aria-label="timeline" { (drawing) }
                 }
             } @else if !finding.path.is_empty() {
                 figure.graph {
                     figcaption { "Under sequential consistency the one comes after the other; weak memory may close the circle" }
-                    div.scroll tabindex="0" role="region" aria-label="timeline" { (picture::draw(&graph)) }
+                    div.scroll tabindex="0" role="group" aria-label="timeline" { (drawing) }
                 }
             } @else {
                 figure.graph {
                     figcaption { "The two threads: nothing orders these accesses" }
-                    div.scroll tabindex="0" role="region" aria-label="timeline" { (picture::draw(&graph)) }
+                    div.scroll tabindex="0" role="group" aria-label="timeline" { (drawing) }
                 }
             }
             @if let Some(machines) = finding.machines {

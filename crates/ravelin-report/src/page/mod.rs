@@ -13,15 +13,23 @@ mod confirm;
 mod data;
 mod diff;
 mod findings;
+mod links;
+mod models;
 mod run;
 mod source;
+mod states;
+mod witness;
 
 use crate::story::{Document, Story, Verdict};
 use answer::{answer, verdict_only};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use models::models;
+pub use source::language;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
+/// Colours source texts, in pages and in the editor of `ravelin serve`.
+pub const HIGHLIGHT: &str = include_str!("highlight.js");
 
 /// No requests of any kind: the page contains everything.
 const POLICY: &str =
@@ -31,6 +39,8 @@ const POLICY: &str =
 const MOST: usize = 1_000_000;
 /// The most letters of a file's name in the list of answers.
 const LONGEST_NAME: usize = 200;
+/// The most cells of a table of files or states and models.
+const MOST_CELLS: usize = 400;
 /// Room that is reserved for verdicts when answers do not fit any more.
 const RESERVE: usize = 120_000;
 
@@ -42,9 +52,14 @@ pub fn page(document: &Document, sources: &[(String, String)]) -> String {
         stories => format!("{command}: {} answers", stories.len()),
     };
     let (mut entries, mut sections): (Vec<Markup>, Vec<Markup>) = Default::default();
-    let mut size = STYLE.len() + SCRIPT.len();
+    let mut size = STYLE.len() + SCRIPT.len() + HIGHLIGHT.len();
     for (number, story) in document.stories.iter().enumerate() {
-        let context = PageContext { sources, answer: number + 1, room: MOST.saturating_sub(RESERVE + size) };
+        let context = PageContext {
+            sources,
+            answer: number + 1,
+            is_first: !document.stories[..number].iter().any(|other| other.file == story.file),
+            room: MOST.saturating_sub(RESERVE + size),
+        };
         let (entry, full) = (entry(story, context.answer), answer(story, &context));
         let fits = size + entry.0.len() + full.0.len() + RESERVE <= MOST;
         let section = if fits { full } else { verdict_only(story, &context) };
@@ -71,7 +86,9 @@ pub fn page(document: &Document, sources: &[(String, String)]) -> String {
             body {
                 header.top {
                     p.brand { b { "ravelin" } " " (document.command) }
-                    @if entries.len() > 1 {
+                    @if let Some(models) = models(&document.stories[..sections.len()]) {
+                        (models)
+                    } @else if entries.len() > 1 {
                         nav.contents aria-label="answers" { ol { @for entry in &entries { (entry) } } }
                     }
                 }
@@ -82,7 +99,7 @@ pub fn page(document: &Document, sources: &[(String, String)]) -> String {
                         p.sentence { (left_away) " more answers did not fit into this page; ask about fewer files at a time." }
                     }
                 }
-                script { (PreEscaped(SCRIPT)) }
+                script { (PreEscaped(HIGHLIGHT)) (PreEscaped(SCRIPT)) }
             }
         }
     };
@@ -94,6 +111,8 @@ struct PageContext<'a> {
     sources: &'a [(String, String)],
     /// Number of the answer, from 1.
     answer: usize,
+    /// No answer before it is about the same file.
+    is_first: bool,
     /// How many bytes may be added.
     room: usize,
 }

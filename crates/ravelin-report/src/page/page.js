@@ -1,5 +1,4 @@
 // Stepping through runs. Everything that is shown is in the page: the data of a run stands beside it (see data.rs for its form).
-"use strict";
 (() => {
   const WINDOW = 250; // rows of a long run that are in the page at a time
   const SNAPSHOT = 256; // steps between states that are kept
@@ -17,6 +16,14 @@
     return out;
   };
 
+  // Whoever shows this page in a frame, such as the page of `ravelin serve`, hears which line is looked at.
+  const announce = (line, wanted) => {
+    if (window.parent !== window) window.parent.postMessage({ ravelin: "line", line, wanted }, "*");
+  };
+
+  let active = null;
+  const runs = [];
+
   class Run {
     constructor(section) {
       this.section = section;
@@ -30,6 +37,7 @@
       this.panel = section.querySelector(".state");
       this.long = this.steps.length > WINDOW;
       this.parts = this.steps.some((step) => step[4] >= 0);
+      this.decisive = this.data.d;
       this.first = 0; // the number of the first row that is there
       this.at = -1;
       this.kept = [this.initial()];
@@ -41,7 +49,7 @@
         if (row) this.go(Number(row.dataset.step));
       });
       this.demonstration.addEventListener("click", (event) => {
-        const line = event.target.closest(".source .mark");
+        const line = event.target.closest(".source .l");
         if (line) this.goToLine(Number(line.dataset.line));
         const node = event.target.closest(".hb [data-steps]");
         if (node) this.go(Number(node.dataset.steps.split(" ")[0]) + 1);
@@ -56,7 +64,11 @@
           requestAnimationFrame(() => { waits = false; this.scrolled(); });
         });
       }
-      this.go(0, true);
+      this.go(this.decisive, true);
+      // What is folded has no size, and its boxes cannot be scrolled.
+      for (let fold = section.closest("details"); fold; fold = fold.parentElement.closest("details")) {
+        fold.addEventListener("toggle", () => this.go(this.at, true));
+      }
     }
 
     text(number) { return this.data.s[number]; }
@@ -99,12 +111,13 @@
       this.go(Math.max(0, Math.min(this.steps.length, to)));
     }
 
-    // The next step on a line of the source, or the first one.
+    // The next step on a line of the source, or the first one; without one the line alone.
     goToLine(line) {
       for (let ahead = 1; ahead <= this.steps.length; ahead++) {
         const number = (this.at + ahead - 1) % this.steps.length;
         if (this.steps[number][1] === line) return this.go(number + 1);
       }
+      announce(line, true);
     }
 
     go(steps, quiet) {
@@ -116,14 +129,16 @@
       this.slider.setAttribute("aria-valuetext", this.output.textContent);
       if (this.long && !this.body.querySelector(`tr[data-step="${steps}"]`)) this.show(steps - WINDOW / 2);
       this.mark();
-      if (!quiet) this.reveal(this.body.querySelector("tr.now"), this.scroller);
+      this.reveal(this.body.querySelector("tr.now"), this.scroller);
       this.tell(step, this.after(steps));
       for (const line of this.demonstration.querySelectorAll(".source .l.now")) line.classList.remove("now");
       const line = step && step[1] ? this.demonstration.querySelector(`.source .l[data-line="${step[1]}"]`) : null;
       if (line) {
         line.classList.add("now");
-        if (!quiet) this.reveal(line, line.parentElement);
+        this.reveal(line, line.parentElement);
       }
+      // Of several runs the first one says where it opens.
+      if (step && step[1] && (!quiet || runs.length === 0)) announce(step[1], !quiet);
       for (const node of this.demonstration.querySelectorAll(".hb .event[data-steps]")) {
         node.classList.toggle("now", step !== null && node.dataset.steps.split(" ").includes(String(steps - 1)));
       }
@@ -133,7 +148,6 @@
       for (const row of this.body.children) {
         const number = Number(row.dataset.step);
         row.classList.toggle("now", number === this.at);
-        row.classList.toggle("later", number > this.at);
         if (number === this.at) row.setAttribute("aria-current", "step");
         else row.removeAttribute("aria-current");
       }
@@ -146,6 +160,16 @@
       const head = box === this.scroller ? 40 : 0;
       if (inner.top < outer.top + head) box.scrollTop -= outer.top + head - inner.top + 20;
       else if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom + 20;
+      // On a narrow screen the thread that moves, with what it stores; memory at the right comes with a flush.
+      const acts = element.querySelectorAll(".act, .leaves, .arrives");
+      if (acts.length === 0) return;
+      const first = acts[0].getBoundingClientRect(), last = acts[acts.length - 1].getBoundingClientRect();
+      // The numbers stay where they are.
+      const edge = outer.left + element.firstElementChild.offsetWidth;
+      const over = Math.max(0, last.right - outer.right + 8);
+      // The thread comes first if both do not fit.
+      const back = Math.max(0, edge - (first.left - over) + 8);
+      if (over > 0 || first.left < edge) box.scrollLeft += over - (first.left - over < edge ? back : 0);
     }
 
     // A window of rows, from about this one on.
@@ -201,11 +225,14 @@
       const [thread, line, text, effect, part, flush, memory, , written] = this.steps[number - 1];
       const step = this.steps[number - 1];
       if (line) row.dataset.line = line;
-      if (flush) row.className = "flush";
-      if (this.parts) cell("part", part >= 0 ? this.text(part) : "");
+      if (this.parts) {
+        const named = cell("part");
+        if (part >= 0) named.appendChild(make("abbr", "", this.text(part))).title = this.data.p[this.text(part)];
+      }
       const changes = pairs(written ? written : memory).map(([name, value]) => `${this.text(name)} = ${value}`);
       const acting = this.columns.get(thread);
       const classes = (list) => list.filter(([is]) => is).map(([, name]) => name).join(" ");
+      row.className = classes([[flush, "flush"], [number === this.decisive, "decisive"]]);
       c.forEach((other, column) => {
         const through = (lane) => changes.length > 0 && (column > acting || (column === acting && lane && !flush));
         const act = cell(classes([[column === acting, "act"], [through(false), "through"]]));
@@ -272,17 +299,79 @@
     }
   }
 
-  let active = null;
-  const runs = [];
   for (const section of document.querySelectorAll("section.run")) {
     const run = new Run(section);
     section.ravelin = run;
     runs.push(run);
     active = active || run;
   }
+  for (const code of document.querySelectorAll("[data-language]")) {
+    highlight.lines([...code.querySelectorAll(".l > code")], code.dataset.language);
+  }
   for (const code of document.querySelectorAll(".source .code")) {
-    const first = code.querySelector(".mark");
+    const first = code.querySelector(".now") || code.querySelector(".mark");
     if (first && first.offsetTop - code.offsetTop > code.clientHeight - 60) code.scrollTop = first.offsetTop - code.offsetTop - 60;
+  }
+
+  // A link to a line moves to its step, in the run of the same answer.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a.line");
+    if (!link) return;
+    const target = document.getElementById(link.hash.slice(1)), line = Number(link.dataset.line);
+    if (!target) return;
+    event.preventDefault();
+    const run = runs.find((run) => run.demonstration.contains(target));
+    if (run) run.goToLine(line);
+    else announce(line, true);
+    const code = target.parentElement;
+    code.scrollTop = target.offsetTop - code.offsetTop - 60;
+    target.scrollIntoView({ block: "nearest" });
+  });
+
+  // A run that is folded opens when a link leads to it.
+  const unfold = () => {
+    const target = location.hash && document.getElementById(location.hash.slice(1));
+    if (target && target.tagName === "DETAILS") target.open = true;
+  };
+  addEventListener("hashchange", unfold);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a.to-run");
+    const target = link && document.getElementById(link.hash.slice(1));
+    if (target) target.open = true;
+  });
+  unfold();
+
+  // A graph that does not fit gets a small map: boxes, and the part that is in view.
+  for (const frame of document.querySelectorAll(".graph .scroll")) {
+    const picture = frame.querySelector("svg");
+    const map = make("div", "map");
+    map.setAttribute("aria-hidden", "true");
+    const view = make("div", "view");
+    const place = () => {
+      const fits = frame.scrollWidth <= frame.clientWidth + 2;
+      map.hidden = fits || frame.clientWidth === 0;
+      if (map.hidden) return;
+      if (map.children.length === 0) {
+        const small = picture.cloneNode(true);
+        for (const part of small.querySelectorAll("text, title, style, defs, path")) part.remove();
+        for (const attribute of ["width", "height", "role", "aria-label"]) small.removeAttribute(attribute);
+        for (const part of small.querySelectorAll("g")) for (const name of Object.keys(part.dataset)) delete part.dataset[name];
+        map.append(small, view);
+      }
+      const share = (value) => `${(100 * value) / frame.scrollWidth}%`;
+      view.style.left = share(frame.scrollLeft);
+      view.style.width = share(frame.clientWidth);
+    };
+    const go = (event) => {
+      const box = map.getBoundingClientRect();
+      frame.scrollLeft = ((event.clientX - box.left) / box.width) * frame.scrollWidth - frame.clientWidth / 2;
+    };
+    map.addEventListener("pointerdown", (event) => { map.setPointerCapture(event.pointerId); go(event); });
+    map.addEventListener("pointermove", (event) => { if (event.buttons) go(event); });
+    frame.addEventListener("scroll", place);
+    frame.after(map);
+    new ResizeObserver(place).observe(frame);
+    place();
   }
   document.addEventListener("keydown", (event) => {
     if (!active || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;

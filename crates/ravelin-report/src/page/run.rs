@@ -9,43 +9,43 @@ use super::data;
 use crate::story::{Demonstration, RunView, Step};
 use maud::{Markup, PreEscaped, html};
 use ravelin_answer::text::counted;
-use ravelin_answer::{AccessStorage, BufferEntry, CellValue};
+use ravelin_answer::{AccessStorage, BufferEntry, CellValue, WitnessPart};
 
 /// How many rows are in the page itself.
 pub const ROWS: usize = 250;
 /// The most cells of the initial memory in the first row.
 const MOST_CELLS: usize = 8;
 
-pub fn run(demonstration: &Demonstration, id: &str) -> Markup {
+/// The run, with what stands beside it.
+pub fn run(demonstration: &Demonstration, id: &str, is_wide: bool, beside: Markup) -> Markup {
     let run = &demonstration.run;
-    if run.steps.is_empty() {
-        return html! {};
-    }
     let shown = threads_shown(run);
-    let parts = run.steps.iter().any(|step| step.part.is_some());
+    let parts = parts(run);
     let steps = run.steps.len();
     let title = capitalised(&demonstration.run_title);
     let slider = format!("slider-{id}");
     html! {
         section.run data-steps=(steps) {
-            h2 { (title) ", " (counted(steps as u64, "step")) }
-            div.controls {
-                button type="button" data-go="first" aria-label="to the beginning" { "«" }
-                button type="button" data-go="back" aria-label="one step back" { "‹" }
-                button type="button" data-go="on" aria-label="one step on" { "›" }
-                button type="button" data-go="last" aria-label="to the end" { "»" }
-                label.hidden for=(slider) { "step" }
-                input id=(slider) type="range" min="0" max=(steps) value="0" step="1";
-                output for=(slider) { "before the first step" }
-                span.keys { "keys ← → Home End" }
+            div.bar {
+                h2 { (title) ", " (counted(steps as u64, "step")) }
+                div.controls {
+                    button type="button" data-go="first" aria-label="to the beginning" { "«" }
+                    button type="button" data-go="back" aria-label="one step back" { "‹" }
+                    button type="button" data-go="on" aria-label="one step on" { "›" }
+                    button type="button" data-go="last" aria-label="to the end" { "»" }
+                    label.hidden for=(slider) { "step" }
+                    input id=(slider) type="range" min="0" max=(steps) value=(demonstration.decisive) step="1";
+                    output for=(slider) { "step " (demonstration.decisive) " of " (steps) }
+                    span.keys { "keys ← → Home End" }
+                }
             }
-            div.stage {
-                div.scroll.steps tabindex="0" role="region" aria-label="steps" {
+            div class=(if is_wide { "stage wide" } else { "stage" }) {
+                div.scroll.steps tabindex="0" role="group" aria-label="steps" {
                     table {
                         thead {
                             tr {
                                 th scope="col" { "#" }
-                                @if parts { th scope="col" { "part" } }
+                                @if !parts.is_empty() { th scope="col" { "part" } }
                                 @for &thread in &shown {
                                     th scope="col" { (run.threads[thread].thread) }
                                     @if run.buffered { th.lane scope="col" { "buffer" } }
@@ -54,17 +54,42 @@ pub fn run(demonstration: &Demonstration, id: &str) -> Markup {
                             }
                         }
                         tbody {
-                            (start_row(run, &shown, parts))
+                            (start_row(run, &shown, !parts.is_empty()))
                             @for (number, step) in run.steps.iter().enumerate().take(ROWS) {
-                                (row(run, &shown, parts, number, step))
+                                (row(demonstration, &shown, !parts.is_empty(), number, step))
                             }
                         }
                     }
                     @if steps > ROWS { p.more { "… and " (counted((steps - ROWS) as u64, "step")) " more, which need a script to be shown." } }
                 }
-                div.state aria-live="polite" {}
+                (beside)
+                div.state tabindex="0" role="group" aria-label="memory, buffers and registers after this step" {}
             }
-            script type="application/json" { (PreEscaped(data::of(run, &shown))) }
+            (legend(run, &parts))
+            script type="application/json" { (PreEscaped(data::of(demonstration, &shown))) }
+        }
+    }
+}
+
+/// The parts of an attack that occur.
+fn parts(run: &RunView) -> Vec<WitnessPart> {
+    let mut parts: Vec<WitnessPart> = run.steps.iter().filter_map(|step| step.part).collect();
+    parts.sort_unstable();
+    parts.dedup();
+    parts
+}
+
+/// What the signs in the table mean.
+fn legend(run: &RunView, parts: &[WitnessPart]) -> Markup {
+    html! {
+        @if !parts.is_empty() || run.buffered {
+            dl.signs aria-label="signs" {
+                @for part in parts { div { dt { (part.name()) } dd { (part.meaning()) } } }
+                @if run.buffered {
+                    div { dt { span.chip { "x=1" } } dd { "a store that enters or leaves the buffer of its thread" } }
+                    div { dt { span.swatch {} } dd { "it waits there, and only its thread sees it" } }
+                }
+            }
         }
     }
 }
@@ -88,7 +113,8 @@ fn start_row(run: &RunView, shown: &[usize], parts: bool) -> Markup {
     }
 }
 
-fn row(run: &RunView, shown: &[usize], parts: bool, number: usize, step: &Step) -> Markup {
+fn row(demonstration: &Demonstration, shown: &[usize], parts: bool, number: usize, step: &Step) -> Markup {
+    let run = &demonstration.run;
     let acting = shown.iter().position(|&thread| thread == step.thread).unwrap_or(0);
     let changes: Vec<String> = written(step).iter().map(|cell| format!("{} = {}", cell.cell, cell.shown())).collect();
     let reaches_memory = !changes.is_empty();
@@ -101,9 +127,10 @@ fn row(run: &RunView, shown: &[usize], parts: bool, number: usize, step: &Step) 
     let through =
         |column: usize, lane: bool| reaches_memory && (column > acting || (column == acting && lane && !step.flush));
     html! {
-        tr data-step=(number + 1) data-line=[step.line] class=[step.flush.then_some("flush")] {
+        tr data-step=(number + 1) data-line=[step.line]
+            class=[classes(&[(step.flush, "flush"), (number + 1 == demonstration.decisive, "decisive")])] {
             th scope="row" { (number + 1) }
-            @if parts { td.part { (step.part.map_or("", |part| part.name())) } }
+            @if parts { td.part { @if let Some(part) = step.part { abbr title=(part.meaning()) { (part.name()) } } } }
             @for (column, &thread) in shown.iter().enumerate() {
                 td class=[classes(&[(column == acting, "act"), (through(column, false), "through")])] {
                     @if column == acting && !step.flush {

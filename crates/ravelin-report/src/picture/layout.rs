@@ -11,11 +11,12 @@ const LETTER: f64 = 7.85;
 const MOST_LETTERS: usize = 44;
 pub const NODE_HEIGHT: f64 = 30.0;
 const ROW: f64 = 74.0;
-const GAP: f64 = 104.0;
+/// The lane beside a column, by the number of columns: many columns have to fit a page.
+const GAPS: [(usize, f64); 3] = [(3, 104.0), (5, 76.0), (usize::MAX, 52.0)];
 const MARGIN: f64 = 14.0;
 const HEADING: f64 = 34.0;
 /// The height of initial writes at the top, above the headings.
-const INITIAL: f64 = NODE_HEIGHT + 30.0;
+const INITIAL: f64 = NODE_HEIGHT + 34.0;
 
 pub struct Layout {
     pub columns: Vec<Column>,
@@ -25,6 +26,11 @@ pub struct Layout {
     pub height: f64,
     /// The base line of the headings.
     pub heading: f64,
+    /// The width of the lane between two columns.
+    pub gap: f64,
+    /// Where an edge can cross all columns without meeting an event: above the headings, between rows, and below the
+    /// last one.
+    pub corridors: Vec<f64>,
 }
 
 pub struct Column {
@@ -66,6 +72,7 @@ pub fn layout(graph: &Graph) -> Layout {
     let above = if initial.is_empty() { 0.0 } else { INITIAL };
     let top = above + HEADING;
     let rows = rows(graph);
+    let gap = GAPS.iter().find(|(columns, _)| names.len() <= *columns).map_or(52.0, |(_, gap)| *gap);
     let mut columns = Vec::with_capacity(names.len());
     let mut x = MARGIN;
     for (number, name) in names.into_iter().enumerate() {
@@ -78,12 +85,12 @@ pub fn layout(graph: &Graph) -> Layout {
             node.width = width;
         });
         columns.push(Column { name: shown, centre: x + width / 2.0 });
-        x += width + GAP;
+        x += width + gap;
     }
     for (node, row) in nodes.iter_mut().zip(&rows).filter(|(node, _)| node.column.is_some()) {
         node.y = top + *row as f64 * ROW;
     }
-    let threads = if columns.is_empty() { MARGIN } else { x - GAP };
+    let threads = if columns.is_empty() { MARGIN } else { x - gap };
     // Initial writes side by side, in the middle above the threads.
     let wide: f64 = initial.iter().map(|&event| nodes[event].width + 20.0).sum::<f64>() - 20.0;
     let mut x = MARGIN.max((MARGIN + threads - wide) / 2.0);
@@ -94,7 +101,10 @@ pub fn layout(graph: &Graph) -> Layout {
     }
     let right = nodes.iter().fold(threads, |right, node| right.max(node.x + node.width));
     let bottom = nodes.iter().fold(HEADING, |bottom, node| bottom.max(node.y + node.height));
-    Layout { columns, nodes, width: right + MARGIN, height: bottom + MARGIN, heading: above + 18.0 }
+    let last = rows.iter().max().copied().unwrap_or_default();
+    let between = (1..=last + 1).map(|row| top + row as f64 * ROW - (ROW - NODE_HEIGHT) / 2.0);
+    let corridors = std::iter::once(above - 12.0).filter(|_| above > 0.0).chain(between).collect();
+    Layout { columns, nodes, width: right + MARGIN, height: bottom + MARGIN, heading: above + 18.0, gap, corridors }
 }
 
 /// The row of each event: below what comes before it in program order, and not above what it reads.

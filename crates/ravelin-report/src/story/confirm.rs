@@ -1,8 +1,7 @@
 //! Answers of `confirm`: what this machine showed, beside the witness.
 
+use super::demonstration::of_end_run;
 use super::facts::{fact, seconds};
-use super::graph::graph;
-use super::run::run;
 use super::{Demonstration, Story};
 use ravelin_answer::text::grouped;
 use ravelin_answer::{ConfirmOutcome, Confirmation, EndRun};
@@ -43,15 +42,5 @@ pub fn confirmation(answer: &Confirmation) -> Story {
 }
 
 fn demonstration(answer: &Confirmation, found: &EndRun) -> Demonstration {
-    let run = run(&found.initial, &found.steps, true);
-    let parts = found.events.as_ref().zip(found.edges.as_ref());
-    let cycle = found.cycle.as_deref().unwrap_or_default();
-    let graph = parts.map(|(events, edges)| graph(&run, events, edges, cycle, &[]));
-    Demonstration {
-        sentence: answer.sentence.clone(),
-        run_title: format!("run under {}", answer.model),
-        graph,
-        run,
-        ..Demonstration::default()
-    }
+    Demonstration { sentence: answer.sentence.clone(), ..of_end_run(found, answer.model) }
 }

@@ -4,9 +4,10 @@ use super::graph::graph;
 use super::run::run;
 use super::{Graph, RunView};
 use ravelin_answer::{
-    AttackWitness, C11Race, C11Witness, Edge, OvertakingAccess, RunWitness, SourcePlace, TriangularRace, Trouble,
-    TroubleKind, Violation, WaitingThread,
+    AttackWitness, C11Race, C11Witness, Edge, EndRun, OvertakingAccess, RunWitness, SourcePlace, TriangularRace,
+    Trouble, TroubleKind, Violation, WaitingThread, WitnessPart,
 };
+use ravelin_program::Model;
 
 /// A demonstration that something is wrong.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +21,9 @@ pub struct Demonstration {
     pub graph: Option<Graph>,
     /// The line of the violated goal, the failing assertion or the fault.
     pub violated_line: Option<usize>,
+    /// The number of steps after which the decisive thing has just happened: the overtaking access of an attack, in
+    /// other runs their end.
+    pub decisive: usize,
 }
 
 /// The role of an instruction: the delayed store, the overtaking load, the racing store.
@@ -103,6 +107,7 @@ pub fn of_run(witness: &RunWitness) -> Demonstration {
         sentence: format!("This run {}.", words(violation)),
         run_title: format!("run under {model}{shortest}"),
         roles,
+        decisive: run.steps.len(),
         run,
         graph,
         violated_line: violation.position().map(|at| at.line),
@@ -141,13 +146,29 @@ pub fn of_attack(witness: &AttackWitness) -> Demonstration {
         cell: step.cell.clone(),
     });
     let graph = graph_of(&run, &witness.events, &witness.edges, &cycle.collect::<Vec<_>>());
+    let overtakes = run.steps.iter().position(|step| step.part == Some(WitnessPart::Load));
     Demonstration {
         sentence: witness.sentence.clone(),
         run_title: format!("computation under {}", witness.model),
         roles,
+        decisive: overtakes.map_or(run.steps.len(), |step| step + 1),
         run,
         graph: Some(graph),
         violated_line: None,
+    }
+}
+
+/// A run to a final state.
+pub fn of_end_run(found: &EndRun, model: Model) -> Demonstration {
+    let run = run(&found.initial, &found.steps, model.is_buffered());
+    let parts = found.events.as_ref().zip(found.edges.as_ref());
+    let graph = parts.map(|(events, edges)| graph_of(&run, events, edges, found.cycle.as_deref().unwrap_or_default()));
+    Demonstration {
+        run_title: format!("run under {model}"),
+        decisive: run.steps.len(),
+        run,
+        graph,
+        ..Demonstration::default()
     }
 }
 
@@ -168,7 +189,8 @@ pub fn of_race(race: &TriangularRace) -> Demonstration {
     let run = run(&race.initial, &race.steps, false);
     let graph = race.events.as_ref().zip(race.edges.as_ref());
     let graph = graph.map(|(events, edges)| graph_of(&run, events, edges, &[]));
-    Demonstration { sentence, run_title: "run under sc".to_owned(), roles, run, graph, violated_line: None }
+    let decisive = run.steps.len();
+    Demonstration { sentence, run_title: "run under sc".to_owned(), roles, run, graph, violated_line: None, decisive }
 }
 
 /// A stale access under ra or rc20: an execution graph, and the run that leads to it.
@@ -198,6 +220,7 @@ fn execution(sentence: &str, until: &str, named: &[(&str, usize)], run: RunView,
         sentence: sentence.to_owned(),
         run_title: format!("run under sc up to {until}"),
         roles: named.iter().map(role).collect(),
+        decisive: run.steps.len(),
         run,
         graph: Some(graph),
         violated_line: None,

@@ -57,6 +57,8 @@ impl Document {
                 .iter()
                 .flat_map(|fences| &fences.needed)
                 .filter_map(|needed| needed.demonstration.as_ref());
+            let states = story.states.iter().flat_map(|states| states.finals.iter().chain(&states.stuck));
+            let needed = needed.chain(states.filter_map(|state| state.run.as_deref()));
             story
                 .demonstration
                 .as_ref()
@@ -96,6 +98,18 @@ pub struct Story {
     pub findings: Option<SanitizerReport>,
     /// Names and values for a table: how much was explored, and the time.
     pub statistics: Vec<(String, String)>,
+}
+
+impl Story {
+    /// The verdict as one of several models side by side: a model allows what the program forbids or asks for, or it
+    /// does not.
+    pub fn of_model(&self) -> &str {
+        match (self.command.as_str(), self.verdict) {
+            ("reach", Verdict::Violated) => "allowed",
+            ("reach", Verdict::Holds) => "forbidden",
+            _ => &self.word,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -73,6 +73,7 @@ pub fn simulation(answer: &Simulation) -> Story {
         notes: troubles.iter().map(|trouble| format!("At its end {trouble}.")).collect(),
         demonstration: Some(Demonstration {
             run_title: format!("run under {model}, seed {seed}"),
+            decisive: run.steps.len(),
             run,
             ..Demonstration::default()
         }),

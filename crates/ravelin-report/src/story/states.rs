@@ -1,7 +1,8 @@
 //! Answers of `states`: all states in which a program can end.
 
-use super::Story;
+use super::demonstration::of_end_run;
 use super::facts::statistics;
+use super::{Demonstration, Story};
 use ravelin_answer::text::{counted, grouped};
 use ravelin_answer::{self as answer, FinalStates};
 use ravelin_program::Model;
@@ -11,6 +12,8 @@ use ravelin_program::Model;
 pub struct States {
     pub finals: Vec<EndStateView>,
     pub stuck: Vec<EndStateView>,
+    /// Nothing was omitted.
+    pub complete: bool,
 }
 
 /// A state as names and values: registers as `thread.register`, then cells.
@@ -19,10 +22,12 @@ pub struct EndStateView {
     pub values: Vec<(String, String)>,
     /// Sequential consistency forbids it; none if that could not be determined.
     pub beyond_sc: Option<bool>,
+    /// A run to it, if sequential consistency forbids it.
+    pub run: Option<Box<Demonstration>>,
 }
 
-impl From<&answer::EndState> for EndStateView {
-    fn from(state: &answer::EndState) -> EndStateView {
+impl EndStateView {
+    fn of(state: &answer::EndState, model: Model) -> EndStateView {
         let registers = state.threads.iter().flat_map(|thread| {
             thread.registers.iter().map(|(register, value)| (format!("{}.{register}", thread.thread), *value))
         });
@@ -31,7 +36,13 @@ impl From<&answer::EndState> for EndStateView {
             (name, value)
         };
         let values = registers.chain(state.memory.iter().cloned()).map(shown).collect();
-        EndStateView { values, beyond_sc: state.beyond_sc }
+        let run = state.run.as_ref().map(|run| Box::new(of_end_run(run, model)));
+        EndStateView { values, beyond_sc: state.beyond_sc, run }
+    }
+
+    /// `left.r = 0, right.r = 0`.
+    pub fn words(&self) -> String {
+        self.values.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -52,8 +63,9 @@ pub fn final_states(answer: &FinalStates) -> Story {
         notes.push(format!("Within store buffers of {buffer}: some store had to wait for room, so there may be more."));
     }
     let states = States {
-        finals: answer.finals.iter().map(EndStateView::from).collect(),
-        stuck: answer.stuck.iter().map(EndStateView::from).collect(),
+        finals: answer.finals.iter().map(|state| EndStateView::of(state, model)).collect(),
+        stuck: answer.stuck.iter().map(|state| EndStateView::of(state, model)).collect(),
+        complete: answer.complete,
     };
     Story {
         word: number,

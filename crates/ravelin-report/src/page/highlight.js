@@ -1,13 +1,16 @@
 // Colours for the languages: one pass over the text, a rule a kind of token. What no rule knows stays as it is.
+// Pages colour their sources with it, and the page of `ravelin serve` its editor.
 "use strict";
 
 const highlight = (() => {
-  const orders = "relaxed|acquire|release|acq_rel|seq_cst|consume|rlx|acq|rel|memory_order_\\w+";
+  const orders = "Relaxed|Acquire|Release|AcqRel|SeqCst|relaxed|acquire|release|acq_rel|seq_cst|consume|rlx|acq|rel|memory_order_\\w+";
   const words = {
     rav: "static|const|enum|match|thread|let|if|else|while|loop|break|continue|assert|assume|never|finally|havoc|in|atomic|fence|nop|wait|bcas|arithmetic|wrapping|max_value|bool|u8|u16|u32|u64|i8|i16|i32|i64|macro|fn|return|true|false|for",
     litmus: "exists|forall|locations|mov|movl|movq|movb|mfence|lfence|sfence|xchg|xchgl|lock|inc|incl|add|addl|cmp|cmpl|jne|je|int|atomic_int|C|X86|X86_64|if|else|while|P\\d+",
     trencher: "thread|initial|transition|end|read|write|local|check|mfence|noop|lock|unlock",
     memorax: "forbidden|predicates|data|process|registers|text|macro|endmacro|write|read|cas|fence|sfence|slfence|locked|either|or|if|then|else|while|goto|nop|my|for|some|syncrd|syncwr",
+    c: "_Atomic|_Bool|atomic|auto|break|case|char|class|const|constexpr|continue|default|define|delete|do|double|else|enum|extern|false|float|for|goto|if|include|inline|int|long|namespace|new|nullptr|private|public|register|return|short|signed|sizeof|static|struct|switch|template|this|true|typedef|union|unsigned|using|void|volatile|while",
+    rust: "as|async|await|break|const|continue|crate|dyn|else|enum|extern|false|fn|for|if|impl|in|let|loop|match|mod|move|mut|pub|ref|return|self|Self|static|struct|super|trait|true|type|unsafe|use|where|while",
     rocker: "max_value|global|na|track|fn|local|if|else|while|goto|load|store|naload|nastore|CAS|BCAS|FADD|wait|assert|fence|all|skip|repeat|end",
   };
   const comments = {
@@ -16,6 +19,8 @@ const highlight = (() => {
     trencher: "#(?=\\s)[^\\n]*|#$",
     memorax: "/\\*[\\s\\S]*?(?:\\*/|$)|//[^\\n]*",
     rocker: "//[^\\n]*",
+    c: "//[^\\n]*|/\\*[\\s\\S]*?(?:\\*/|$)",
+    rust: "//[^\\n]*|/\\*[\\s\\S]*?(?:\\*/|$)",
   };
   const made = {};
   const rule = language => made[language] ??= new RegExp(
@@ -38,7 +43,7 @@ const highlight = (() => {
   }
 
   // Fills an element with the text, coloured; `marks` are ranges [start, end, class] to be underlined.
-  return (element, text, language, marks) => {
+  const fill = (element, text, language, marks) => {
     const cuts = [...new Set(marks.flatMap(([start, end]) => [start, end]))].sort((a, b) => a - b);
     const parts = document.createDocumentFragment();
     for (const [start, end, kind] of pieces(text, language)) {
@@ -46,16 +51,38 @@ const highlight = (() => {
       const edges = [start, ...inner, end];
       for (let i = 0; i + 1 < edges.length; i++) {
         const classes = marks.filter(([from, to]) => from <= edges[i] && edges[i + 1] <= to).map(mark => mark[2]);
-        const piece = text.slice(edges[i], edges[i + 1]);
-        if (!kind && classes.length === 0) { parts.append(piece); continue; }
-        const span = document.createElement("span");
-        span.className = [kind, ...new Set(classes)].join(" ").trim();
-        span.textContent = piece;
-        parts.append(span);
+        parts.append(piece(text.slice(edges[i], edges[i + 1]), [kind, ...new Set(classes)].join(" ").trim()));
       }
     }
     // A last line that is empty has a height all the same.
     parts.append("\n");
     element.replaceChildren(parts);
   };
+
+  const piece = (text, classes) => {
+    if (!classes) return document.createTextNode(text);
+    const span = document.createElement("span");
+    span.className = classes;
+    span.textContent = text;
+    return span;
+  };
+
+  // Colours elements that hold a line each, one below the other.
+  fill.lines = (elements, language) => {
+    if (!words[language]) return;
+    const texts = elements.map(element => element.textContent);
+    const found = pieces(texts.join("\n"), language);
+    let start = 0, next = 0;
+    for (const [number, element] of elements.entries()) {
+      const end = start + texts[number].length, parts = document.createDocumentFragment();
+      while (next < found.length && found[next][1] <= start) next++;
+      for (let i = next; i < found.length && found[i][0] < end; i++) {
+        const [from, to, kind] = found[i];
+        parts.append(piece(texts[number].slice(Math.max(from, start) - start, Math.min(to, end) - start), kind));
+      }
+      element.replaceChildren(parts);
+      start = end + 1;
+    }
+  };
+  return fill;
 })();
