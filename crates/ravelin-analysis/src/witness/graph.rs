@@ -5,6 +5,7 @@ use ravelin_program::{Program, ThreadId};
 use ravelin_semantics::Action;
 use ravelin_semantics::operational::{Reference, State};
 use ravelin_semantics::trace::{self, Trace};
+use std::collections::VecDeque;
 
 /// Longer runs get no graph: nobody could read it, and finding a cycle costs more than the square of the events.
 const MOST_ACTIONS: usize = 400;
@@ -27,7 +28,9 @@ impl RunGraph {
         }
         let computation = completed(reference, start, actions)?;
         let trace = Trace::of(reference, start, &computation).ok()?;
-        let cycle = trace.cycle().unwrap_or_default();
+        // The order of the stores that were added explains nothing.
+        let of_reads = (computation.len() > actions.len()).then(|| cycle_of_reads(&trace)).flatten();
+        let cycle = of_reads.or_else(|| trace.cycle()).unwrap_or_default();
         let mut graph = RunGraph::of_trace(reference.program(), &trace, &cycle);
         for event in &mut graph.events {
             event.steps.retain(|step| *step < actions.len());
@@ -57,6 +60,42 @@ impl RunGraph {
             cycle: cycle.collect(),
         }
     }
+}
+
+/// A shortest cycle of program order and of what reads got and missed, if there is one; it begins with program order.
+fn cycle_of_reads(trace: &Trace) -> Option<Vec<trace::CycleStep>> {
+    let of_reads =
+        trace.edges().into_iter().filter(|arrow| matches!(arrow.edge, trace::TraceEdge::Rf | trace::TraceEdge::Fr));
+    let later = |events: &[usize], place: usize| events[place + 1..].to_vec();
+    let in_order = trace.program_order.iter().flat_map(|events| {
+        let from = events.iter().enumerate();
+        from.flat_map(move |(place, &from)| later(events, place).into_iter().map(move |to| (from, to)))
+    });
+    let in_order = in_order.map(|(from, to)| trace::Arrow { from, edge: trace::TraceEdge::Po, address: None, to });
+    let mut outgoing: Vec<Vec<trace::Arrow>> = vec![Vec::new(); trace.events.len()];
+    in_order.chain(of_reads).for_each(|arrow| outgoing[arrow.from].push(arrow));
+    let cycles = (0..trace.events.len()).filter_map(|start| shortest_way_back(&outgoing, start));
+    let mut cycle = cycles.min_by_key(Vec::len)?;
+    let first = cycle.iter().position(|arrow| arrow.edge == trace::TraceEdge::Po)?;
+    cycle.rotate_left(first);
+    let step = |arrow: &trace::Arrow| trace::CycleStep { event: arrow.from, edge: arrow.edge, address: arrow.address };
+    Some(cycle.iter().map(step).collect())
+}
+
+/// A shortest way from an event back to it.
+fn shortest_way_back(outgoing: &[Vec<trace::Arrow>], start: usize) -> Option<Vec<trace::Arrow>> {
+    let mut ways: VecDeque<Vec<trace::Arrow>> = outgoing[start].iter().map(|&arrow| vec![arrow]).collect();
+    let mut seen = vec![false; outgoing.len()];
+    while let Some(way) = ways.pop_front() {
+        let at = way.last()?.to;
+        if at == start {
+            return Some(way);
+        }
+        if !std::mem::replace(&mut seen[at], true) {
+            ways.extend(outgoing[at].iter().map(|&arrow| [&way[..], &[arrow]].concat()));
+        }
+    }
+    None
 }
 
 /// A run, and then every flush that is possible, thread by thread.

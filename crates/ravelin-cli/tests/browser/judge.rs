@@ -149,10 +149,10 @@ impl Judged {
         shown
     }
 
-    /// The generating edges of the trace, and those of its cycle.
-    pub fn edges(&self) -> (BTreeSet<Edge>, BTreeSet<Edge>) {
+    /// The generating edges of the trace, and those of its cycle; none where several cycles explain the run.
+    pub fn edges(&self) -> (BTreeSet<Edge>, Option<BTreeSet<Edge>>) {
         if let Some((graph, cycle)) = &self.graph {
-            return (edges_of(graph), cycle.clone());
+            return (edges_of(graph), Some(cycle.clone()));
         }
         // Stores that wait at the end of a run reach memory after it.
         let mut actions = self.actions.clone();
@@ -172,6 +172,6 @@ impl Judged {
         let next = cycle.iter().cycle().skip(1);
         let cycle =
             cycle.iter().zip(next).map(|(step, next)| named(step.edge.name(), step.event, next.event)).collect();
-        (all, cycle)
+        (all, Some(cycle).filter(|_| actions.len() == self.actions.len()))
     }
 }
