@@ -232,7 +232,8 @@
       const changes = pairs(written ? written : memory).map(([name, value]) => `${this.text(name)} = ${value}`);
       const acting = this.columns.get(thread);
       const classes = (list) => list.filter(([is]) => is).map(([, name]) => name).join(" ");
-      row.className = classes([[flush, "flush"], [number === this.decisive, "decisive"]]);
+      const named = classes([[flush, "flush"], [number === this.decisive, "decisive"]]);
+      if (named) row.className = named;
       c.forEach((other, column) => {
         const through = (lane) => changes.length > 0 && (column > acting || (column === acting && lane && !flush));
         const act = cell(classes([[column === acting, "act"], [through(false), "through"]]));
