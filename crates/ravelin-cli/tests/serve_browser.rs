@@ -344,8 +344,10 @@ fn models_stand_side_by_side_and_answers_are_files() {
     let said = page.browser.evaluate("[...verdict.querySelectorAll('.model')].map(one => one.textContent)");
     assert_eq!(said, json!(["sc ✓forbidden", "tso ✗allowed", "pso ✗allowed", "ra ✗allowed", "rc20 ✗allowed"]));
     // What would be downloaded.
-    page.browser.evaluate("globalThis.saved = []; URL.createObjectURL = file => { saved.push(file.text()); return 'blob:saved'; }; \
-                           HTMLAnchorElement.prototype.click = function () { saved.push(this.download); }");
+    page.browser.evaluate(
+        "globalThis.saved = []; URL.createObjectURL = file => { saved.push(file.text()); return 'blob:saved'; }; \
+                           HTMLAnchorElement.prototype.click = function () { saved.push(this.download); }",
+    );
     page.browser.evaluate(
         "[...document.querySelectorAll('#actions button')].find(one => one.textContent.startsWith('Save')).click()",
     );

@@ -5,6 +5,7 @@
 //! order, and all go on together. What needs all of them to come to the same end (a finding, a limit, an interrupt) ends the beginning at the
 //! level before, and comes again.
 
+use crate::absorb::Insertions;
 use crate::any::AnySystem;
 use crate::budget::Budget;
 use crate::peers::{LostProcess, Team};
@@ -124,7 +125,7 @@ impl FirstLevels {
         'levels: while known > shard.expanded && known < most && start.elapsed() < PATIENCE {
             shard.level_end = known;
             while shard.unexpanded() > 0 {
-                shard.expand(system, Portion::States(ROUND));
+                shard.expand(system, Portion::States(ROUND), None);
                 let mut outboxes = std::mem::take(&mut shard.sink.outboxes);
                 shard.absorb(&[Sent { process: 0, records: &outboxes[0] }], None);
                 outboxes[0].clear();

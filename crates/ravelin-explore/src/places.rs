@@ -3,6 +3,7 @@
 //! A search in stages (`search.rs`) is looked at in that order. A single process remembers it in a byte for each state, whose turn it was.
 //! Of several processes each remembers of its own states only the rank in the level, in 4 bytes.
 
+use crate::absorb::Insertions;
 use crate::space::{StateId, join, split};
 use crate::store::StateStore;
 use std::ops::Range;
