@@ -6,7 +6,7 @@
 //! registers of the caller.
 
 use super::super::ast::{Expr as Tree, ExprKind, Function, FunctionCall, Method, Parameter, RavPlace};
-use super::constant::right_arguments;
+use super::constant::wrong_arguments;
 use super::expression::{Typed, ValueDestination};
 use super::function::has_return;
 use super::thread::{Binding, Frame, ParameterValue, ThreadLowering};
@@ -26,13 +26,13 @@ impl ThreadLowering<'_, '_> {
         let function = match self.globals.functions.find(&call.name) {
             Ok(function) => function,
             Err(diagnostic) => {
-                self.diagnostics.extend(diagnostic);
+                self.diagnostics.extend(diagnostic.map(|diagnostic| *diagnostic));
                 return None;
             }
         };
         let wanted = !matches!(into, ValueDestination::Nowhere);
         let place = call.name.span;
-        let refused = if let Err(diagnostic) = right_arguments(&function, call, place) {
+        let refused = if let Some(diagnostic) = wrong_arguments(&function, call, place) {
             Some(diagnostic)
         } else if wanted && function.result.is_none() {
             let message = format!("`{}` gives no value", function.name.text);

@@ -3,7 +3,7 @@
 use super::super::ast::{
     Expr as Tree, ExprKind, Function, FunctionCall, Name, Pattern, RavPlace, StatementKind, ThreadRef,
 };
-use super::constant::{Scope, evaluate, negative_literal, right_arguments};
+use super::constant::{Scope, evaluate, negative_literal, wrong_arguments};
 use super::global::{FileScope, SharedVariables};
 use super::kind::{Kind, joined, unsigned};
 use super::thread::{Labels, RegisterNames};
@@ -164,7 +164,7 @@ impl<'c> ConditionLowering<'c, '_> {
         } else if self.depth >= MAX_DEPTH {
             Some(Diagnostic::error(span, format!("more than {MAX_DEPTH} calls are inside each other here")))
         } else {
-            right_arguments(&function, call, span).err()
+            wrong_arguments(&function, call, span)
         };
         if let Some(diagnostic) = refused {
             self.report(diagnostic);

@@ -149,15 +149,15 @@ fn pattern_holds(pattern: &ArmPattern, value: Value, how: Computing, scope: &mut
     })
 }
 
-/// Reports a call with the wrong number of arguments.
-pub fn right_arguments(function: &Function, call: &FunctionCall, span: Span) -> Result<(), Diagnostic> {
+/// What is wrong with the number of a call's arguments.
+pub fn wrong_arguments(function: &Function, call: &FunctionCall, span: Span) -> Option<Diagnostic> {
     let (wanted, given) = (function.parameters.len(), call.arguments.len());
     if wanted == given {
-        return Ok(());
+        return None;
     }
     let plural = |count: usize| if count == 1 { "one value".to_owned() } else { format!("{count} values") };
     let message = format!("`{}` takes {}, not {given}", function.name.text, plural(wanted));
-    Err(Diagnostic::error(span, message).with_secondary(function.name.span, "the function"))
+    Some(Diagnostic::error(span, message).with_secondary(function.name.span, "the function"))
 }
 
 fn constant_call(call: &FunctionCall, span: Span, how: Computing, scope: &mut dyn Scope) -> Option<Value> {
@@ -168,7 +168,7 @@ fn constant_call(call: &FunctionCall, span: Span, how: Computing, scope: &mut dy
     } else if how.depth >= MAX_CHAIN {
         Some(Diagnostic::error(span, format!("more than {MAX_CHAIN} calls are inside each other here")))
     } else {
-        right_arguments(&function, call, span).err()
+        wrong_arguments(&function, call, span)
     };
     if let Some(diagnostic) = refused {
         scope.report(diagnostic);
@@ -237,7 +237,7 @@ pub fn constant_function(
     match functions.find(name) {
         Ok(function) => Some(function),
         Err(diagnostic) => {
-            diagnostics.extend(diagnostic);
+            diagnostics.extend(diagnostic.map(|diagnostic| *diagnostic));
             None
         }
     }

@@ -89,13 +89,16 @@ impl<'a> EnumTypes<'a> {
     }
 
     /// `Color::Red`: the value and the number of the enum; otherwise what is wrong, if it has not been said.
-    pub fn value(&self, ty: &Name, name: &Name) -> Result<(Value, usize), Option<Diagnostic>> {
-        let Some(number) = self.find(&ty.text) else { return Err(Some(unknown(ty, self.type_names()))) };
+    pub fn value(&self, ty: &Name, name: &Name) -> Result<(Value, usize), Option<Box<Diagnostic>>> {
+        let Some(number) = self.find(&ty.text) else { return Err(Some(Box::new(unknown(ty, self.type_names())))) };
         let of = &self.types[number];
         match of.names.names.iter().find(|(_, known)| *known == name.text) {
             Some((value, _)) => Ok((*value, number)),
             None if of.unsure => Err(None),
-            None => Err(Some(no_variant(ty, name, of.names.names.iter().map(|(_, known)| known.as_str())))),
+            None => {
+                let known = of.names.names.iter().map(|(_, known)| known.as_str());
+                Err(Some(Box::new(no_variant(ty, name, known))))
+            }
         }
     }
 

@@ -115,7 +115,7 @@ impl ThreadLowering<'_, '_> {
         match self.globals.enums.value(ty, name) {
             Ok(found) => Some(found),
             Err(diagnostic) => {
-                self.diagnostics.extend(diagnostic);
+                self.diagnostics.extend(diagnostic.map(|diagnostic| *diagnostic));
                 None
             }
         }

@@ -54,12 +54,12 @@ impl<'a> Functions<'a> {
     }
 
     /// The function, noted as called; otherwise what is wrong, if it has not been said.
-    pub fn find(&self, name: &Name) -> Result<Arc<Function>, Option<Diagnostic>> {
+    pub fn find(&self, name: &Name) -> Result<Arc<Function>, Option<Box<Diagnostic>>> {
         let Some(function) = self.by_name.get(name.text.as_str()) else {
             let mut diagnostic = Diagnostic::error(name.span, format!("there is no function `{}`", name.text));
             diagnostic.help = did_you_mean(&name.text, self.by_name.keys().copied())
                 .or_else(|| Some(format!("declare it: `fn {}(…) -> u8 {{ … }}`", name.text)));
-            return Err(Some(diagnostic));
+            return Err(Some(Box::new(diagnostic)));
         };
         self.called.borrow_mut().insert(name.text.clone());
         if self.recursive.contains(name.text.as_str()) { Err(None) } else { Ok(function.clone()) }

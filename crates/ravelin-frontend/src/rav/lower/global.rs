@@ -418,7 +418,7 @@ impl Scope for FileScope<'_, '_, '_> {
         match self.globals.enums.value(ty, name) {
             Ok((value, _)) => Some(value),
             Err(diagnostic) => {
-                self.diagnostics.extend(diagnostic);
+                self.diagnostics.extend(diagnostic.map(|diagnostic| *diagnostic));
                 None
             }
         }
