@@ -93,7 +93,7 @@ fn a_page_of_every_kind_opens_in_silence_and_fits() {
     let path = made(&scratch, "race", &["check", &race, "--model", "rc20"]);
     looks_right(&mut browser, "race", &path, axe.as_deref());
     assert_eq!(browser.evaluate("document.querySelector('.badge').textContent"), "✗ data race");
-    assert_eq!(browser.evaluate("document.querySelectorAll('.hb .marked').length"), 2);
+    assert_eq!(browser.evaluate("document.querySelectorAll('.whole .marked').length"), 2);
 }
 
 #[test]

@@ -46,13 +46,13 @@ struct ConditionLowering<'c, 'a> {
     /// How operators compute here.
     arithmetic: Arithmetic,
     /// In a `const fn`: what its names mean.
-    parameters: Vec<(String, Seen)>,
+    parameters: Vec<(String, TypedCondition)>,
     /// How many calls are around.
     depth: usize,
 }
 
 /// What a goal looks at, and what is known of its values.
-type Seen = (Condition, Option<Kind>);
+type TypedCondition = (Condition, Option<Kind>);
 
 /// How many calls may be inside each other.
 const MAX_DEPTH: usize = 64;
@@ -60,7 +60,7 @@ const MAX_DEPTH: usize = 64;
 const MAX_ATOMS: usize = 1000;
 
 impl<'c> ConditionLowering<'c, '_> {
-    fn condition(&mut self, tree: &Tree) -> Option<Seen> {
+    fn condition(&mut self, tree: &Tree) -> Option<TypedCondition> {
         let plain = |condition| Some((condition, None));
         match &tree.kind {
             ExprKind::Integer { value, .. } => match Value::try_from(*value) {
@@ -150,8 +150,8 @@ impl<'c> ConditionLowering<'c, '_> {
     }
 
     /// A call of a `const fn`: its value with the arguments in place of its parameters.
-    fn call(&mut self, call: &FunctionCall, span: Span) -> Option<Seen> {
-        let arguments: Vec<Option<Seen>> = call.arguments.iter().map(|argument| self.condition(argument)).collect();
+    fn call(&mut self, call: &FunctionCall, span: Span) -> Option<TypedCondition> {
+        let arguments: Vec<Option<TypedCondition>> = call.arguments.iter().map(|argument| self.condition(argument)).collect();
         let function = self.scope().function(&call.name)?;
         let refused = if !function.constant {
             Some(
@@ -171,7 +171,7 @@ impl<'c> ConditionLowering<'c, '_> {
             return None;
         }
         let names = function.parameters.iter().map(|parameter| parameter.name.text.clone());
-        let inside: Vec<(String, Seen)> = names.zip(arguments.into_iter().collect::<Option<Vec<_>>>()?).collect();
+        let inside: Vec<(String, TypedCondition)> = names.zip(arguments.into_iter().collect::<Option<Vec<_>>>()?).collect();
         let outside = std::mem::replace(&mut self.parameters, inside);
         self.depth += 1;
         let value = self.value_of(&function);
@@ -180,7 +180,7 @@ impl<'c> ConditionLowering<'c, '_> {
         value
     }
 
-    fn value_of(&mut self, function: &Function) -> Option<Seen> {
+    fn value_of(&mut self, function: &Function) -> Option<TypedCondition> {
         for statement in &function.body.statements {
             if let StatementKind::Let { pattern: Pattern::Name { name, .. }, value: Some(value), .. } = &statement.kind
             {
@@ -209,7 +209,7 @@ impl<'c> ConditionLowering<'c, '_> {
     }
 
     /// A constant or a cell.
-    fn memory(&mut self, place: &RavPlace) -> Option<Seen> {
+    fn memory(&mut self, place: &RavPlace) -> Option<TypedCondition> {
         let name = &place.name;
         if place.index.is_none()
             && let Some((_, seen)) = self.parameters.iter().rev().find(|(known, _)| *known == name.text)
@@ -326,7 +326,7 @@ impl<'c> ConditionLowering<'c, '_> {
         }
     }
 
-    fn register(&mut self, reference: &ThreadRef, register: &Name) -> Option<Seen> {
+    fn register(&mut self, reference: &ThreadRef, register: &Name) -> Option<TypedCondition> {
         let (thread, copy) = self.copy(reference)?;
         let (_, id, _, names) = &thread.copies[copy];
         if thread.any {
