@@ -4,6 +4,7 @@ use crate::cluster::{Cluster, LocalCluster};
 use crate::completions::{Completions, Manual};
 use crate::confirm::Confirm;
 use crate::diagnose::Diagnose;
+use crate::doctor::Doctor;
 use crate::explain::Explain;
 use crate::named::{at_least_one, distinct, model, named};
 use crate::pages::Pages;
@@ -85,6 +86,8 @@ pub enum Command {
     Explain(Explain),
     /// Serve a web page on this machine: write a program, choose a model, see the answer
     Serve(Serve),
+    /// Try out what works on this machine, and say what is missing for the rest
+    Doctor(Doctor),
     /// Print a completion script for a shell
     Completions(Completions),
     /// Print or write the manual pages

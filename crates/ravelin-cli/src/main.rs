@@ -14,6 +14,7 @@ mod confirm;
 mod convert;
 mod cover;
 mod diagnose;
+mod doctor;
 mod exit;
 mod expect;
 mod explain;
@@ -87,6 +88,7 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(arguments),
         Command::Completions(arguments) => completions::completions(arguments),
         Command::Man(arguments) => completions::manual(arguments),
+        Command::Doctor(arguments) => doctor::run(arguments),
         Command::Diagnose(arguments) => diagnose::run(arguments),
     };
     ended(result)

@@ -19,6 +19,7 @@ mod command_line;
 mod confirm;
 mod consequences;
 mod deadlocks;
+mod doctor;
 mod engines;
 mod escapes;
 mod examples;
