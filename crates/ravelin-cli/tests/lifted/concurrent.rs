@@ -226,6 +226,9 @@ impl Writer<'_> {
 impl Concurrent {
     pub fn c(&self) -> String {
         let mut text = PRELUDE.to_owned();
+        for number in 0..self.threads.len() {
+            text.push_str(&format!("static void *thread{number}(void *unused);\n"));
+        }
         for (number, body) in self.threads.iter().enumerate() {
             text.push_str(&format!("\nstatic void *thread{number}(void *unused) {{\n"));
             text.push_str("  int r = 0, s = 1, t = 2;\n  atomic_int *near = &x;\n");
