@@ -230,8 +230,8 @@ mod tests {
         for text in [
             "static x; thread t { x.store(1); let r = x.load(); }",
             "static x: bool; thread t { x.store(1); let r: bool = x.load(); }",
-            "static x: wrapping u8; thread t { loop { x.fetch_add(1); } }",
-            "static x: u8; thread t { x.fetch_add(1); }",
+            "static x: u8; thread t { loop { x.fetch_add(1); } }",
+            "static x: 0..=255; thread t { x.fetch_add(1); }",
             "arithmetic wrapping 0..4; static a: [_; 4]; thread t { let i; loop { i = i + 1; a[i].store(1); } }",
             "static x; thread t { bus_lock; x.store(1); bus_unlock; }",
             "static x; thread t { let r = x.load(); assert(true); }",
@@ -246,8 +246,8 @@ mod tests {
     fn what_may_stop_is_found() {
         for text in [
             "static x: bool; thread t { x.store(2); }",
-            "static x: u8; thread t { loop { x.fetch_add(1); } }",
-            "static x: u8 = 254; thread t[2] { x.fetch_add(1); }",
+            "static x: 0..=255; thread t { loop { x.fetch_add(1); } }",
+            "static x: 0..=255 = 254; thread t[2] { x.fetch_add(1); }",
             "static x; thread t { let r: bool = 1; r = r + 1; }",
             "static x; thread t { let r; loop { r = r + 1; } }",
             "static a: [_; 2]; static x = 2; thread t { let i = x.load(); a[i].store(1); }",

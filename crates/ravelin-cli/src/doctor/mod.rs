@@ -10,6 +10,7 @@ use clap::Args;
 use ravelin::{usual_memory, usual_workers};
 use ravelin_output::escape::escaped;
 use ravelin_output::stdout;
+use ravelin_process::interrupt;
 use std::fmt::Write as _;
 use trials::{Outcome, TRIALS, Trial, try_out};
 
@@ -21,6 +22,7 @@ Exit codes: 0 all that is installed works, 1 something that is installed does no
 pub struct Doctor {}
 
 pub fn run(_: &Doctor) -> anyhow::Result<Exit> {
+    interrupt::stop();
     stdout().text(&format!("{}\n\n", machine()))?;
     let mut worst = Exit::Holds;
     for trial in &TRIALS {

@@ -26,7 +26,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static pthread_barrier_t meeting;
 static int gate;
-static pthread_t inner;
 
 static int get(atomic_int *from) { return atomic_load_explicit(from, memory_order_acquire); }
 static void put(atomic_int *to, int value) { atomic_store_explicit(to, value, memory_order_release); }
@@ -232,6 +231,9 @@ impl Concurrent {
         for (number, body) in self.threads.iter().enumerate() {
             text.push_str(&format!("\nstatic void *thread{number}(void *unused) {{\n"));
             text.push_str("  int r = 0, s = 1, t = 2;\n  atomic_int *near = &x;\n");
+            if self.starts_inner() && number == 0 {
+                text.push_str("  pthread_t inner;\n");
+            }
             write_all(body, 1, &mut text);
             if self.starts_inner() && number == 0 {
                 text.push_str("  pthread_join(inner, NULL);\n");

@@ -151,7 +151,8 @@ impl<'c> ConditionLowering<'c, '_> {
 
     /// A call of a `const fn`: its value with the arguments in place of its parameters.
     fn call(&mut self, call: &FunctionCall, span: Span) -> Option<TypedCondition> {
-        let arguments: Vec<Option<TypedCondition>> = call.arguments.iter().map(|argument| self.condition(argument)).collect();
+        let arguments: Vec<Option<TypedCondition>> =
+            call.arguments.iter().map(|argument| self.condition(argument)).collect();
         let function = self.scope().function(&call.name)?;
         let refused = if !function.constant {
             Some(
@@ -171,7 +172,8 @@ impl<'c> ConditionLowering<'c, '_> {
             return None;
         }
         let names = function.parameters.iter().map(|parameter| parameter.name.text.clone());
-        let inside: Vec<(String, TypedCondition)> = names.zip(arguments.into_iter().collect::<Option<Vec<_>>>()?).collect();
+        let inside: Vec<(String, TypedCondition)> =
+            names.zip(arguments.into_iter().collect::<Option<Vec<_>>>()?).collect();
         let outside = std::mem::replace(&mut self.parameters, inside);
         self.depth += 1;
         let value = self.value_of(&function);

@@ -151,7 +151,7 @@ impl ThreadLowering<'_, '_> {
             ExprKind::Wait(wait) => self.wait(wait, into, span)?.1,
             ExprKind::Call(call) => self.call(call, into, span)?.1,
             ExprKind::If(branches) => self.if_into(branches, register, span),
-            ExprKind::Match(matched) => self.match_into(matched, register, tree.span, span),
+            ExprKind::Match(matched) => self.match_into(matched, register, tree.span),
             ExprKind::Arithmetic(ty, inner) => {
                 self.computing_in(ty.as_ref(), |lowering| lowering.value_into(inner, register, span)).flatten()
             }
@@ -180,7 +180,7 @@ impl ThreadLowering<'_, '_> {
         for (from, value) in [(yes, &branches.then), (no, &branches.otherwise)] {
             self.hidden_used = needed;
             self.here = from;
-            kinds.push(self.value_into(value, register, span));
+            kinds.push(self.value_into(value, register, value.span));
             self.flow.jump(self.here, join, span);
         }
         self.hidden_used = needed;

@@ -33,12 +33,12 @@ impl ThreadLowering<'_, '_> {
     }
 
     /// A match as a value.
-    pub fn match_into(&mut self, matched: &Match<Tree>, register: RegId, whole: Span, span: Span) -> Option<Kind> {
+    pub fn match_into(&mut self, matched: &Match<Tree>, register: RegId, whole: Span) -> Option<Kind> {
         let needed = self.hidden_used;
         let mut kinds = Vec::new();
         self.matched(&matched.value, &matched.arms, whole, |lowering, arm| {
             lowering.hidden_used = needed;
-            kinds.push(lowering.value_into(&arm.body, register, span));
+            kinds.push(lowering.value_into(&arm.body, register, arm.body.span));
         });
         self.hidden_used = needed;
         kinds.into_iter().reduce(joined).flatten()
